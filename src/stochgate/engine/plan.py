@@ -1,0 +1,99 @@
+"""What to train: one network kind, one row a model."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from stochgate.engine.training import Training
+from stochgate.gates import Gate
+from stochgate.networks import Network
+from stochgate.objectives import Objective
+
+FREE, CLOSED, OPEN = -1, 0, 1
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A stack of models to train together; none depends on its neighbours.
+
+    Attributes
+    ----------
+    gate, network, objective, training : the same for all models
+    lam : Tensor, shape (n_models,)
+    seed : int64 Tensor, shape (n_models,)
+    weights : Tensor, shape (n_models, n_samples)
+        Of the rows each model learns from; its dtype and device are those of the training.
+    test_weights : Tensor, shape (n_models, n_samples), or None
+        Of the rows each model is judged on.
+    costs : Tensor, shape (n_gates,)
+    fixed : int8 Tensor, shape (n_models, n_gates)
+        FREE gates are trained, CLOSED and OPEN ones are not and cost nothing.
+    data_seed : int
+        Orders the rows of mini-batches, for all models alike, so that X is gathered once.
+    """
+
+    gate: Gate
+    network: Network
+    objective: Objective
+    training: Training
+    lam: Tensor
+    seed: Tensor
+    weights: Tensor
+    test_weights: Tensor | None
+    costs: Tensor
+    fixed: Tensor
+    data_seed: int = 0
+
+    @property
+    def n_models(self) -> int:
+        """Number of models."""
+        return len(self.lam)
+
+    def take(self, index: Tensor) -> "Plan":
+        """Return the plan of some of the models."""
+        test = None if self.test_weights is None else self.test_weights[index]
+        return replace(
+            self,
+            lam=self.lam[index],
+            seed=self.seed[index],
+            weights=self.weights[index],
+            test_weights=test,
+            fixed=self.fixed[index],
+        )
+
+
+def make_plan(
+    gate: Gate,
+    network: Network,
+    objective: Objective,
+    training: Training,
+    *,
+    lam: Any,
+    seed: Any,
+    weights: Tensor,
+    n_gates: int,
+    test_weights: Tensor | None = None,
+    costs: Tensor | None = None,
+    fixed: Tensor | None = None,
+    data_seed: int = 0,
+) -> Plan:
+    """Make a plan, filling in what is not given: unit costs and free gates."""
+    like = {"dtype": weights.dtype, "device": weights.device}
+    n_models = len(weights)
+    if fixed is None:
+        fixed = torch.full((n_models, n_gates), FREE, dtype=torch.int8)
+    return Plan(
+        gate,
+        network,
+        objective,
+        training,
+        lam=torch.as_tensor(lam, **like).expand(n_models),
+        seed=torch.as_tensor(seed, dtype=torch.int64, device=weights.device).expand(n_models),
+        weights=weights,
+        test_weights=test_weights,
+        costs=torch.ones(n_gates, **like) if costs is None else costs.to(**like),
+        fixed=fixed.to(weights.device).expand(n_models, n_gates),
+        data_seed=data_seed,
+    )

@@ -1,0 +1,181 @@
+"""The only training loop: the paper's Algorithm 1 for a stack of models."""
+
+import math
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+
+from stochgate.engine.data import Columns, Design, learn_scaling
+from stochgate.engine.plan import CLOSED, FREE, Plan
+from stochgate.engine.record import Callback, Record, snapshot_steps
+from stochgate.engine.trained import Models, Trained, fix
+from stochgate.engine.training import Training
+from stochgate.objectives.base import Rows, Target
+from stochgate.streams import GATES, fold, uniform
+
+_NOISE_BLOCK = 1 << 20  # random numbers drawn at once, to spread the cost of launching
+
+
+def train(
+    plan: Plan, design: Design, target: Target, callbacks: tuple[Callback, ...] = ()
+) -> Trained:
+    """Train all models of a plan together.
+
+    Each model minimises its own mean loss plus ``lam * sum_g cost_g P(z_g > 0) / n_gates``; losses are
+    summed over models, so no gradient crosses from one to another.
+
+    Parameters
+    ----------
+    plan : Plan
+    design : Design
+    target : Target
+        Its tensors on the device of `plan.weights`.
+    callbacks : tuple of callables
+        Each is called with a `Snapshot` every time one is taken.
+
+    Returns
+    -------
+    Trained
+    """
+    training = plan.training
+    models = start(plan, design, target)
+    record = Record(models, training)
+    optimizer = make_optimizer(models, training)
+    noise = draw_noise(plan, design.n_gates, 0)
+    snapshots = snapshot_steps(training)
+    for step, (columns, rows, index) in enumerate(batches(design, target, models.plan), start=1):
+        optimizer.param_groups[0]["lr"] = network_lr(training, step - 1)
+        lam = models.plan.lam * training.penalty_factor((step - 1) / training.n_steps)
+        objective = risk(models, design, columns, rows, index, next(noise))
+        objective = objective + lam * penalty(models)
+        own = models.plan.network.penalty(models.parameters)
+        if own is not None:
+            objective = objective + own
+        optimizer.zero_grad(set_to_none=True)
+        objective.sum().backward()
+        optimizer.step()
+        if step in snapshots:
+            alive = record.take(step, models, design, target, callbacks)
+            if len(alive) < models.plan.n_models:  # the others go on without those that stopped
+                if len(alive) == 0:
+                    break
+                models, optimizer = drop_stopped(models, optimizer, alive)
+                noise = draw_noise(models.plan, design.n_gates, step)
+    return record.result()
+
+
+def start(plan: Plan, design: Design, target: Target) -> Models:
+    """Learn each model's scaling and draw its initial weights; constant columns close their gates."""
+    scaling = learn_scaling(design.columns, plan.weights, plan.training.standardize)
+    constant = design.gather(scaling.scale == 0)
+    fixed = torch.where(constant, CLOSED, plan.fixed)
+    learned = plan.objective.learn(target.rows, plan.weights)
+    base = plan.objective.base(target.rows, plan.weights, learned)
+    learned["total"] = plan.objective.total(target.rows, plan.weights, learned)
+    parameters = plan.network.initial(plan.seed, design.columns.n_columns, base)
+    mu = plan.gate.initial(plan.n_models, design.n_gates, base.dtype, base.device)
+    return Models(plan, fixed, parameters, mu, scaling, learned)
+
+
+def risk(
+    models: Models,
+    design: Design,
+    columns: Columns,
+    rows: Rows,
+    index: Tensor | None,
+    noise: Tensor | None,
+) -> Tensor:
+    """Return each model's mean loss on a batch, averaged over the draws, shape (n_models,).
+
+    A batch stands for its share of all rows: its summed loss is divided by that share of the model's
+    total weight, so that batches average to the full loss and one without weight adds 0.
+    """
+    plan = models.plan
+    weights = plan.weights if index is None else plan.weights[:, index]
+    total = models.learned["total"] * (columns.n_samples / design.columns.n_samples)
+    losses = []
+    for draw in range(plan.training.n_draws):
+        z = plan.gate.sample(models.gate_parameter, None if noise is None else noise[draw])
+        output = models.outputs(fix(z, models.fixed), design, columns)
+        losses.append(plan.objective.loss(output, rows, weights, models.learned))
+    return torch.stack(losses).mean(0) / total.clamp_min(torch.finfo(total.dtype).tiny)
+
+
+def penalty(models: Models) -> Tensor:
+    """Return the mean open probability weighed by the costs, shape (n_models,)."""
+    plan = models.plan
+    probability = plan.gate.open_probability(models.gate_parameter)
+    free = (models.fixed == FREE) * plan.costs
+    return (probability * free).sum(1) / probability.shape[1]
+
+
+def draw_noise(plan: Plan, n_gates: int, step: int) -> Iterator[Tensor | None]:
+    """Yield each step's noise, shape (n_draws, n_models, n_gates), drawn in blocks of steps."""
+    n_draws = plan.training.n_draws
+    block = max(1, min(64, _NOISE_BLOCK // (n_draws * plan.n_models * n_gates)))
+    device = plan.seed.device
+    gates = torch.arange(n_gates, device=device)
+    draws = torch.arange(n_draws, device=device).view(-1, 1)
+    key = fold(plan.seed, GATES)
+    while True:
+        steps = torch.arange(step, step + block, device=device).view(-1, 1, 1)
+        keys = fold(fold(key, steps), draws)  # (block, n_draws, n_models)
+        noise = plan.gate.noise(uniform(keys, gates, plan.weights.dtype))
+        yield from (None,) * block if noise is None else noise
+        step += block
+
+
+def batches(
+    design: Design, target: Target, plan: Plan
+) -> Iterator[tuple[Columns, Rows, Tensor | None]]:
+    """Yield each step's columns, rows of y and their index; the order is the same for all models."""
+    training, columns = plan.training, design.columns
+    size = training.batch_size
+    if size is None or size >= columns.n_samples:
+        yield from ((columns, target.rows, None) for _ in range(training.n_steps))
+        return
+    generator = torch.Generator().manual_seed(plan.data_seed)
+    order: list[Tensor] = []
+    for _ in range(training.n_steps):
+        if not order:
+            order = list(torch.randperm(columns.n_samples, generator=generator).split(size))[::-1]
+        index = order.pop().to(plan.weights.device)
+        yield columns.rows(index), plan.objective.take(target.rows, index), index
+
+
+def network_lr(training: Training, step: int) -> float:
+    """Return the network's step size."""
+    if training.lr_decay == "constant":
+        return training.lr
+    return training.lr * 0.5 * (1 + math.cos(math.pi * step / training.n_steps))
+
+
+def make_optimizer(models: Models, training: Training) -> torch.optim.Optimizer:
+    """Make the optimiser; its updates are element by element, so models stay apart."""
+    gate_lr = training.gate_lr * models.plan.gate.unit
+    groups = [
+        {"params": [p.requires_grad_() for p in models.parameters.values()], "lr": training.lr},
+        {"params": [models.gate_parameter.requires_grad_()], "lr": gate_lr},
+    ]
+    if training.optimizer == "sgd":
+        return torch.optim.SGD(groups, momentum=training.momentum, fused=True)
+    return torch.optim.Adam(groups, fused=True)
+
+
+def drop_stopped(
+    models: Models, optimizer: torch.optim.Optimizer, alive: Tensor
+) -> tuple[Models, torch.optim.Optimizer]:
+    """Go on with some of the models, each with its own state of the optimiser."""
+    fewer = models.take(alive).copy()
+    after = make_optimizer(fewer, models.plan.training)
+    for old, new in zip(_all_parameters(optimizer), _all_parameters(after), strict=True):
+        after.state[new] = {
+            name: value[alive] if value.shape == old.shape else value
+            for name, value in optimizer.state[old].items()
+        }
+    return fewer, after
+
+
+def _all_parameters(optimizer: torch.optim.Optimizer) -> list[Tensor]:
+    return [p for group in optimizer.param_groups for p in group["params"]]

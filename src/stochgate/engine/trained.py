@@ -1,0 +1,137 @@
+"""What training leaves behind."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import cast
+
+import torch
+from torch import Tensor
+
+from stochgate.engine.data import Columns, Design, Scaling
+from stochgate.engine.plan import FREE, OPEN, Plan
+
+_CHUNK = 1 << 24  # numbers in the widest layer when all rows are evaluated
+
+
+@dataclass(frozen=True)
+class Models:
+    """A stack of models as they stand: all that a prediction needs.
+
+    Attributes
+    ----------
+    plan : Plan
+    fixed : int8 Tensor, shape (n_models, n_gates)
+        The plan's fixed gates, and those closed because their columns are constant.
+    parameters : dict of Tensor, each of shape (n_models, ...)
+    gate_parameter : Tensor, shape (n_models, n_gates)
+    scaling : Scaling
+    learned : dict of Tensor
+        What the objective learnt from y, and "total", the weight its loss is divided by.
+    """
+
+    plan: Plan
+    fixed: Tensor
+    parameters: dict[str, Tensor]
+    gate_parameter: Tensor
+    scaling: Scaling
+    learned: dict[str, Tensor]
+
+    def gates(self) -> Tensor:
+        """Return the deterministic gates, shape (n_models, n_gates)."""
+        return fix(self.plan.gate.value(self.gate_parameter), self.fixed)
+
+    def open_probability(self) -> Tensor:
+        """Return P(z > 0) of every gate, shape (n_models, n_gates)."""
+        return fix(self.plan.gate.open_probability(self.gate_parameter), self.fixed)
+
+    def outputs(self, z: Tensor, design: Design, columns: Columns | None = None) -> Tensor:
+        """Return the network's outputs with gates z, shape (n_models, n_samples, n_outputs)."""
+        scale = design.spread(z) * self.scaling.scale
+        columns = design.columns if columns is None else columns
+        return self.plan.network.forward(self.parameters, columns, scale, self.scaling.shift)
+
+    @torch.no_grad()
+    def predict(self, design: Design) -> Tensor:
+        """Return the outputs with deterministic gates, in blocks of rows that fit into memory."""
+        widest = max(p[0].numel() // max(1, p.shape[-1]) for p in self.parameters.values())
+        n_rows = max(1, _CHUNK // (widest * self.plan.n_models))
+        z = self.gates()
+        if n_rows >= design.columns.n_samples:
+            return self.outputs(z, design)
+        starts = range(0, design.columns.n_samples, n_rows)
+        blocks = (design.columns.rows(slice(i, i + n_rows)) for i in starts)
+        return torch.cat([self.outputs(z, design, block) for block in blocks], dim=1)
+
+    def take(self, index: Tensor) -> "Models":
+        """Return some of the models."""
+        shift = self.scaling.shift
+        return Models(
+            self.plan.take(index),
+            self.fixed[index],
+            {name: p[index] for name, p in self.parameters.items()},
+            self.gate_parameter[index],
+            Scaling(self.scaling.scale[index], None if shift is None else shift[index]),
+            {name: value[index] for name, value in self.learned.items()},
+        )
+
+    def copy(self) -> "Models":
+        """Return a detached copy that later steps do not change."""
+        return replace(
+            self,
+            parameters={name: p.detach().clone() for name, p in self.parameters.items()},
+            gate_parameter=self.gate_parameter.detach().clone(),
+        )
+
+    def put(self, index: Tensor, others: "Models") -> None:
+        """Overwrite some of the models' parameters by those of `others`."""
+        for name, p in self.parameters.items():
+            p[index] = others.parameters[name].detach()
+        self.gate_parameter[index] = others.gate_parameter.detach()
+
+
+def join(plan: Plan, parts: list[Models]) -> Models:
+    """Join stacks that were cut from one plan."""
+
+    def cat(get: Callable[[Models], Tensor]) -> Tensor:
+        return torch.cat([get(part) for part in parts])
+
+    first = parts[0]
+    shift = None if first.scaling.shift is None else cat(lambda m: cast(Tensor, m.scaling.shift))
+    return Models(
+        plan,
+        cat(lambda m: m.fixed),
+        {name: cat(lambda m, name=name: m.parameters[name]) for name in first.parameters},
+        cat(lambda m: m.gate_parameter),
+        Scaling(cat(lambda m: m.scaling.scale), shift),
+        {name: cat(lambda m, name=name: m.learned[name]) for name in first.learned},
+    )
+
+
+def fix(values: Tensor, fixed: Tensor) -> Tensor:
+    """Replace the values of fixed gates: 1 where open, 0 where closed."""
+    return torch.where(fixed == FREE, values, (fixed == OPEN).to(values.dtype))
+
+
+@dataclass(frozen=True)
+class Trained:
+    """The result of a plan.
+
+    Attributes
+    ----------
+    models : Models
+        Of each model's last step, or of its best snapshot when it could stop early.
+    step : Tensor, shape (n_models,)
+        The step `models` are from.
+    steps : Tensor, shape (n_snapshots,)
+    train_loss, held_out_loss : Tensor, shape (n_snapshots, n_models)
+        With deterministic gates; NaN after a model stopped, or where it has no held-out rows.
+    gate_path : Tensor, shape (n_snapshots, n_models, n_gates)
+        The gate parameters at each snapshot.
+    """
+
+    models: Models
+    step: Tensor
+    steps: Tensor
+    train_loss: Tensor
+    held_out_loss: Tensor
+    gate_path: Tensor

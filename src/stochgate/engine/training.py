@@ -1,0 +1,112 @@
+"""How to train: the settings all models of a plan share."""
+
+from collections.abc import Callable
+from numbers import Integral, Real
+
+from sklearn.base import BaseEstimator
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from stochgate.engine.schedules import SCHEDULES
+
+_POSITIVE = Interval(Real, 0, None, closed="neither")
+_COUNT = Interval(Integral, 1, None, closed="left")
+
+
+class Training(BaseEstimator):
+    """Settings of the training, the same for all models of a stack.
+
+    Slow gates are better than fast ones: gates that close before the network has learnt an
+    interaction do not come back, so `gate_lr` is the smaller step size.
+
+    Parameters
+    ----------
+    n_steps : int, default=600
+        Steps of the optimiser.
+    batch_size : int or None, default=None
+        Rows a step; None takes all. Cox risk sets are then those within the batch.
+    optimizer : {"adam", "sgd"}, default="adam"
+    lr : float, default=1e-2
+        Step size of the network.
+    gate_lr : float, default=4e-3
+        Step size of the gates, constant during training.
+    momentum : float, default=0.9
+        Of "sgd".
+    lr_decay : {"cosine", "constant"}, default="cosine"
+        Whether `lr` falls to 0 as training goes on.
+    n_draws : int, default=1
+        Monte Carlo draws of the gates a step (K in the paper).
+    schedule : {"constant", "warm-up", "ramp"} or callable, default="constant"
+        Multiplies lam: by 1; by 0 in the first fifth of the steps; by a line from 0 to 1 over the
+        first half; or by ``schedule(progress)`` with progress from 0 to 1.
+    n_snapshots : int, default=25
+        How often during training gates and losses are recorded.
+    patience : int or None, default=None
+        Stop a model after so many snapshots without a lower held-out loss and return its best
+        snapshot; None trains to the end.
+    validation_fraction : float, default=0.1
+        Share of the rows held out when `patience` is given.
+    standardize : bool, default=True
+        Scale every column of X (and y in regression) to mean 0 and variance 1 of the rows a model
+        learns from; sparse columns are not centred.
+    dtype : {"float32", "float64"}, default="float32"
+
+    Examples
+    --------
+    >>> from stochgate import Training
+    >>> Training(n_steps=100, batch_size=256)
+    Training(batch_size=256, n_steps=100)
+    """
+
+    _parameter_constraints = {
+        "n_steps": [_COUNT],
+        "batch_size": [_COUNT, None],
+        "optimizer": [StrOptions({"adam", "sgd"})],
+        "lr": [_POSITIVE],
+        "gate_lr": [_POSITIVE],
+        "momentum": [Interval(Real, 0, 1, closed="left")],
+        "lr_decay": [StrOptions({"cosine", "constant"})],
+        "n_draws": [_COUNT],
+        "schedule": [StrOptions(set(SCHEDULES)), callable],
+        "n_snapshots": [_COUNT],
+        "patience": [_COUNT, None],
+        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
+        "standardize": ["boolean"],
+        "dtype": [StrOptions({"float32", "float64"})],
+    }
+
+    def __init__(
+        self,
+        n_steps: int = 600,
+        batch_size: int | None = None,
+        optimizer: str = "adam",
+        lr: float = 1e-2,
+        gate_lr: float = 4e-3,
+        momentum: float = 0.9,
+        lr_decay: str = "cosine",
+        n_draws: int = 1,
+        schedule: str | Callable[[float], float] = "constant",
+        n_snapshots: int = 25,
+        patience: int | None = None,
+        validation_fraction: float = 0.1,
+        standardize: bool = True,
+        dtype: str = "float32",
+    ):
+        self.n_steps = n_steps
+        self.batch_size = batch_size
+        self.optimizer = optimizer
+        self.lr = lr
+        self.gate_lr = gate_lr
+        self.momentum = momentum
+        self.lr_decay = lr_decay
+        self.n_draws = n_draws
+        self.schedule = schedule
+        self.n_snapshots = n_snapshots
+        self.patience = patience
+        self.validation_fraction = validation_fraction
+        self.standardize = standardize
+        self.dtype = dtype
+
+    def penalty_factor(self, progress: float) -> float:
+        """Return what lam is multiplied by when a share `progress` of the steps is done."""
+        schedule = SCHEDULES[self.schedule] if isinstance(self.schedule, str) else self.schedule
+        return schedule(progress)

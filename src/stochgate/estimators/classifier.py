@@ -1,0 +1,134 @@
+"""Classification with gated features."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+
+from stochgate.engine import Training
+from stochgate.estimators.base import GatedEstimator
+from stochgate.gates import Gate
+from stochgate.networks import Network
+from stochgate.objectives import Classification, Objective
+
+
+class GatedClassifier(ClassifierMixin, GatedEstimator):
+    """Classifier that selects its features with stochastic gates.
+
+    Parameters
+    ----------
+    lam : float, default=0.5
+        Strength of the penalty ``lam * sum_g cost_g P(z_g > 0) / n_gates``. What transfers between data
+        sets is lam / n_gates: useful values lie between 0.003 and 0.04 per gate.
+    class_weight : "balanced", mapping or None, default=None
+    gate : {"gaussian", "hard-concrete", "deterministic"} or Gate, default="gaussian"
+    network : {"mlp", "linear"} or Network, default="mlp"
+    hidden : tuple of int, optional
+        Widths of the hidden layers of an MLP; () is a linear model. Overrides `network`.
+    activation : {"relu", "tanh", "sigmoid", "selu", "silu"}, default="relu"
+        Of the MLP that `hidden` or "mlp" stands for.
+    feature_groups : array of labels or mapping, optional
+        Features that share one gate: a label a feature, or ``{name: [features]}``.
+    costs : array or mapping, optional
+        What opening a feature costs, 1 by default; a group costs the mean of its features.
+    always_keep : list of names or positions, or mask, optional
+        Features whose gate is open and not penalised.
+    threshold : float, default=0
+        A feature is selected when its gate is above; 0.5 is the paper's cutoff for weak signals.
+    training : Training, optional
+        Steps, step sizes, batches, early stopping.
+    device : str, default="auto"
+        "auto" takes CUDA when it is there.
+    callbacks : list of callables, optional
+        Each is called with a `Snapshot` during training.
+    verbose : int, default=0
+        Above 0 shows a progress bar.
+    random_state : int, RandomState or None, default=None
+
+    Attributes
+    ----------
+    support_ : ndarray of bool, shape (n_features,)
+        ``gates_ > threshold``; a column outside it changes no prediction.
+    gates_ : ndarray, shape (n_features,)
+        The deterministic gates, from 0 (closed) to 1 (open).
+    open_probability_ : ndarray, shape (n_features,)
+        P(z > 0), the chance that training saw the gate open.
+    feature_importances_ : ndarray, shape (n_features,)
+        `open_probability_`: it ranks closed features too.
+    lam_ : float
+        The penalty of the model.
+    n_steps_ : int
+        The step the model is from.
+    history_ : dict of ndarray
+        "step", "train_loss" and "held_out_loss" at each snapshot.
+    classes_ : ndarray
+    n_features_in_, feature_names_in_ : as everywhere in scikit-learn
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stochgate import GatedClassifier
+    >>> X = np.random.default_rng(0).choice([-1.0, 1.0], size=(400, 12))
+    >>> model = GatedClassifier(lam=0.2, random_state=0).fit(X, X[:, 3] * X[:, 7] > 0)
+    >>> np.flatnonzero(model.get_support())
+    array([3, 7])
+    """
+
+    def __init__(
+        self,
+        lam: float = 0.5,
+        *,
+        class_weight: str | Mapping[Any, float] | None = None,
+        gate: str | Gate = "gaussian",
+        network: str | Network = "mlp",
+        hidden: tuple[int, ...] | None = None,
+        activation: str = "relu",
+        feature_groups: Any = None,
+        costs: Any = None,
+        always_keep: Any = None,
+        threshold: float = 0.0,
+        training: Training | None = None,
+        device: str = "auto",
+        callbacks: Any = None,
+        verbose: int = 0,
+        random_state: int | np.random.RandomState | None = None,
+    ):
+        super().__init__(
+            lam,
+            gate=gate,
+            network=network,
+            hidden=hidden,
+            activation=activation,
+            feature_groups=feature_groups,
+            costs=costs,
+            always_keep=always_keep,
+            threshold=threshold,
+            training=training,
+            device=device,
+            callbacks=callbacks,
+            verbose=verbose,
+            random_state=random_state,
+        )
+        self.class_weight = class_weight
+
+    def _make_objective(self, training: Training) -> Objective:
+        return Classification(self.class_weight)
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """The class labels, sorted."""
+        return self._facts["classes"]
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the most likely class of each row of X, shape (n_samples,)."""
+        probability = self.predict_proba(X)
+        return self.classes_[probability.argmax(axis=1)]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the probability of each class, shape (n_samples, n_classes)."""
+        return self._read(X)
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Return the logarithm of `predict_proba`."""
+        return np.log(self.predict_proba(X))

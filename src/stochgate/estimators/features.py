@@ -1,0 +1,91 @@
+"""Feature groups, costs and features to keep: from the user's words to gates."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from stochgate.estimators.validation import FeatureIndex
+
+
+@dataclass(frozen=True)
+class GateMap:
+    """Which gate serves which feature.
+
+    Attributes
+    ----------
+    gate_of : ndarray of int, shape (n_features,), or None when every feature has a gate of its own
+    n_gates : int
+    costs : ndarray, shape (n_gates,)
+    keep : ndarray of bool, shape (n_gates,)
+        Gates that stay open.
+    """
+
+    gate_of: np.ndarray | None
+    n_gates: int
+    costs: np.ndarray
+    keep: np.ndarray
+
+    def spread(self, per_gate: np.ndarray) -> np.ndarray:
+        """Give every feature its gate's value."""
+        return per_gate if self.gate_of is None else per_gate[self.gate_of]
+
+
+def make_gate_map(index: FeatureIndex, feature_groups: Any, costs: Any, always_keep: Any) -> GateMap:
+    """Read what the user said about features.
+
+    Parameters
+    ----------
+    index : FeatureIndex
+    feature_groups : array of labels, one a feature; or mapping of group name to features; or None
+        Features outside all groups of a mapping have a gate of their own.
+    costs : array, one a feature; or mapping of feature to cost (1 for the others); or None
+        A group costs the mean of its features' costs.
+    always_keep : list of names or positions, or mask; or None
+        A group with one such feature is kept whole.
+    """
+    groups = _read_groups(index, feature_groups)
+    n_gates = groups.max() + 1
+    size = np.bincount(groups)
+    cost = np.bincount(groups, weights=_read_costs(index, costs)) / size
+    keep = np.bincount(groups, weights=index.mask("always_keep", always_keep)) > 0
+    return GateMap(None if n_gates == index.n_features else groups, n_gates, cost, keep)
+
+
+def _read_groups(index: FeatureIndex, feature_groups: Any) -> np.ndarray:
+    """Return the group of every feature, numbered in the order of appearance."""
+    labels = np.arange(index.n_features)
+    if isinstance(feature_groups, Mapping):
+        seen: dict[int, Any] = {}
+        for number, (name, features) in enumerate(feature_groups.items()):
+            for feature in features:
+                j = index.find("feature_groups", feature)
+                if j in seen:
+                    raise ValueError(
+                        f"feature_groups lists feature {feature!r} in {seen[j]!r} and in {name!r}; a "
+                        "feature belongs to one group."
+                    )
+                seen[j] = name
+                labels[j] = index.n_features + number
+    elif feature_groups is not None:
+        labels = np.asarray(feature_groups)
+        index.refuse_wrong_length("feature_groups", labels)
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[inverse]
+
+
+def _read_costs(index: FeatureIndex, costs: Any) -> np.ndarray:
+    values = np.ones(index.n_features)
+    if isinstance(costs, Mapping):
+        for feature, cost in costs.items():
+            values[index.find("costs", feature)] = cost
+    elif costs is not None:
+        values = np.asarray(costs, dtype=np.float64)
+        index.refuse_wrong_length("costs", values)
+    wrong = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
+    if wrong.size:
+        raise ValueError(
+            f"costs holds {values[wrong[0]]} for feature {wrong[0]}; a cost is a number not below 0."
+        )
+    return values

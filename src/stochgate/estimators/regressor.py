@@ -1,0 +1,85 @@
+"""Regression with gated features."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils import Tags
+
+from stochgate.engine import Training
+from stochgate.estimators.base import GatedEstimator
+from stochgate.objectives import Objective, Regression
+
+
+class GatedRegressor(RegressorMixin, GatedEstimator):
+    """Regressor, for one or several outputs, that selects its features with stochastic gates.
+
+    Parameters
+    ----------
+    lam : float, default=0.5
+        Strength of the penalty ``lam * sum_g cost_g P(z_g > 0) / n_gates``. What transfers between data
+        sets is lam / n_gates: useful values lie between 0.003 and 0.04 per gate.
+    gate : {"gaussian", "hard-concrete", "deterministic"} or Gate, default="gaussian"
+    network : {"mlp", "linear"} or Network, default="mlp"
+    hidden : tuple of int, optional
+        Widths of the hidden layers of an MLP; () is a linear model. Overrides `network`.
+    activation : {"relu", "tanh", "sigmoid", "selu", "silu"}, default="relu"
+        Of the MLP that `hidden` or "mlp" stands for.
+    feature_groups : array of labels or mapping, optional
+        Features that share one gate: a label a feature, or ``{name: [features]}``.
+    costs : array or mapping, optional
+        What opening a feature costs, 1 by default; a group costs the mean of its features.
+    always_keep : list of names or positions, or mask, optional
+        Features whose gate is open and not penalised.
+    threshold : float, default=0
+        A feature is selected when its gate is above; 0.5 is the paper's cutoff for weak signals.
+    training : Training, optional
+        Steps, step sizes, batches, early stopping.
+    device : str, default="auto"
+        "auto" takes CUDA when it is there.
+    callbacks : list of callables, optional
+        Each is called with a `Snapshot` during training.
+    verbose : int, default=0
+        Above 0 shows a progress bar.
+    random_state : int, RandomState or None, default=None
+
+    Attributes
+    ----------
+    support_ : ndarray of bool, shape (n_features,)
+        ``gates_ > threshold``; a column outside it changes no prediction.
+    gates_ : ndarray, shape (n_features,)
+        The deterministic gates, from 0 (closed) to 1 (open).
+    open_probability_ : ndarray, shape (n_features,)
+        P(z > 0), the chance that training saw the gate open.
+    feature_importances_ : ndarray, shape (n_features,)
+        `open_probability_`: it ranks closed features too.
+    lam_ : float
+        The penalty of the model.
+    n_steps_ : int
+        The step the model is from.
+    history_ : dict of ndarray
+        "step", "train_loss" and "held_out_loss" at each snapshot.
+    n_features_in_, feature_names_in_ : as everywhere in scikit-learn
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stochgate import GatedRegressor
+    >>> X = np.random.default_rng(0).normal(size=(200, 20))
+    >>> model = GatedRegressor(lam=0.3, random_state=0).fit(X, X[:, 4] ** 2 + X[:, 9])
+    >>> np.flatnonzero(model.get_support())
+    array([4, 9])
+    """
+
+    def _make_objective(self, training: Training) -> Objective:
+        return Regression(standardize=training.standardize)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the predicted y, shaped as the y of `fit`."""
+        predicted = self._read(X)
+        return predicted if self._facts["many"] else predicted[:, 0]
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags

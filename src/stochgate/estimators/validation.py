@@ -1,0 +1,169 @@
+"""Checks of what users hand in: each error says what is wrong, where, and what to do."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+
+def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> np.ndarray | sparse.csr_array:
+    """Check X and return it as a float array or CSR matrix.
+
+    Parameters
+    ----------
+    estimator : the estimator that asks; gets `n_features_in_` and `feature_names_in_` on `reset`
+    X : array, DataFrame or sparse matrix, shape (n_samples, n_features)
+    reset : bool
+        True in `fit`, False when X must have the columns seen there.
+    """
+    _refuse_duplicate_names(X)
+    checked = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "ensure_all_finite": False}
+    try:
+        X_checked = validate_data(
+            estimator, X, reset=reset, ensure_min_samples=2 if reset else 1, **checked
+        )
+    except (ValueError, TypeError) as error:
+        where = _first_text_column(X)
+        if where is None or "convert" not in str(error):
+            raise
+        raise ValueError(
+            f"X holds text in column {where[0]!r} ({where[1]!r}): features must be numbers; encode the "
+            f"column first, for instance with OneHotEncoder. ({error})"
+        ) from error
+    _refuse_not_finite(X_checked, getattr(estimator, "feature_names_in_", None))
+    return sparse.csr_array(X_checked) if sparse.issparse(X_checked) else X_checked
+
+
+def _refuse_duplicate_names(X: Any) -> None:
+    columns = getattr(X, "columns", None)
+    if columns is None:
+        return
+    names, counts = np.unique([str(c) for c in columns], return_counts=True)
+    if (counts > 1).any():
+        raise ValueError(
+            f"X has duplicate column names: {names[counts > 1].tolist()}; rename or drop them, so that "
+            "a selected feature has one meaning."
+        )
+
+
+def _first_text_column(X: Any) -> tuple[Any, Any] | None:
+    """Find the first cell that is no number, as (column, value)."""
+    if sparse.issparse(X):
+        return None
+    names = list(getattr(X, "columns", []))
+    values = np.asarray(X, dtype=object)
+    for j in range(values.shape[1] if values.ndim == 2 else 0):
+        for value in values[:, j]:
+            try:
+                float(value)
+            except (TypeError, ValueError):
+                return (names[j] if names else j), value
+    return None
+
+
+def _refuse_not_finite(X: np.ndarray | sparse.csr_array, names: np.ndarray | None) -> None:
+    values = X.data if sparse.issparse(X) else X
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum(dtype=np.float64)):  # one pass in the usual case
+            return
+    if np.isfinite(values).all():
+        return
+    row, column = np.argwhere(~np.isfinite(X.toarray() if sparse.issparse(X) else X))[0]
+    name = column if names is None else repr(str(names[column]))
+    what = "NaN" if np.isnan(X[row, column]) else "infinity"
+    raise ValueError(
+        f"Input X contains {what} in row {row}, column {name}: impute it (for instance with "
+        "SimpleImputer in a Pipeline) or drop the row."
+    )
+
+
+def check_device(device: str) -> torch.device:
+    """Return the device to train on; "auto" takes CUDA when it is there.
+
+    Parameters
+    ----------
+    device : str
+        "auto" or what torch calls it: "cpu", "cuda", "cuda:1", "mps".
+    """
+    if device == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        found = torch.device(device)
+        torch.empty(0, device=found)
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        reason = str(error).splitlines()[0]
+        raise ValueError(
+            f"device={device!r} can not be used here ({reason}); use device='auto' or 'cpu'."
+        ) from error
+    return found
+
+
+def resolve(what: str, given: Any, known: Mapping[str, type], base: type) -> Any:
+    """Turn a name into an instance; an instance is cloned, anything else refused.
+
+    Parameters
+    ----------
+    what : str
+        The parameter's name, for the message.
+    given : str or instance of `base`
+    known : mapping of names to classes
+    base : type
+    """
+    from sklearn.base import clone
+
+    if isinstance(given, str) and given in known:
+        return known[given]()
+    if isinstance(given, base):
+        given = clone(given)
+        given._validate_params()
+        return given
+    raise ValueError(
+        f"Unknown {what} {given!r}; use one of {sorted(known)} or an instance of {base.__name__}."
+    )
+
+
+class FeatureIndex:
+    """Finds features by name, position or mask."""
+
+    def __init__(self, n_features: int, names: np.ndarray | None):
+        self.n_features = n_features
+        self.position = {} if names is None else {str(n): i for i, n in enumerate(names)}
+
+    def find(self, what: str, feature: Any) -> int:
+        """Return the position of one feature given by name or position."""
+        if isinstance(feature, str):
+            if feature not in self.position:
+                known = list(self.position)[:5]
+                hint = f"the columns are {known}..." if known else "X had no column names"
+                raise ValueError(f"{what} names the feature {feature!r}, which X does not have; {hint}")
+            return self.position[feature]
+        if isinstance(feature, (int, np.integer)) and 0 <= feature < self.n_features:
+            return int(feature)
+        raise ValueError(
+            f"{what} has the entry {feature!r}; expected a column name or a position from 0 to "
+            f"{self.n_features - 1}."
+        )
+
+    def mask(self, what: str, features: Sequence[Any] | None) -> np.ndarray:
+        """Return a boolean mask of features given as a mask, or as names or positions."""
+        mask = np.zeros(self.n_features, dtype=bool)
+        if features is None:
+            return mask
+        given = np.asarray(features)
+        if given.dtype == bool:
+            self.refuse_wrong_length(what, given)
+            return given.copy()
+        mask[[self.find(what, f) for f in given.tolist()]] = True
+        return mask
+
+    def refuse_wrong_length(self, what: str, values: np.ndarray) -> None:
+        """Raise unless there is one value a feature."""
+        if values.shape != (self.n_features,):
+            raise ValueError(
+                f"{what} has shape {values.shape}, but X has {self.n_features} features; give one entry "
+                "a feature."
+            )

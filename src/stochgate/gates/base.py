@@ -1,0 +1,43 @@
+"""What every gate answers."""
+
+from abc import ABC, abstractmethod
+
+import torch
+from sklearn.base import BaseEstimator
+from torch import Tensor
+
+
+class Gate(BaseEstimator, ABC):
+    """A gate: how z is drawn, what it is after training, how likely it is open.
+
+    All tensors have shape ``(n_models, n_gates)``; a leading axis of steps is allowed in `noise`.
+    Feature groups and costs are not the gate's concern: one gate serves a group of columns, and the
+    engine weighs `open_probability` by each gate's cost.
+    """
+
+    #: value of the parameter before training
+    start: float
+    #: how far the parameter moves where the Gaussian gate's moves by 1; multiplies the step size
+    unit: float = 1.0
+
+    def initial(
+        self, n_models: int, n_gates: int, dtype: torch.dtype, device: torch.device
+    ) -> Tensor:
+        """Return the trainable parameter before the first step."""
+        return torch.full((n_models, n_gates), self.start, dtype=dtype, device=device)
+
+    @abstractmethod
+    def noise(self, u: Tensor) -> Tensor | None:
+        """Turn uniform numbers into the gate's noise; None when the gate draws nothing."""
+
+    @abstractmethod
+    def sample(self, parameter: Tensor, noise: Tensor | None) -> Tensor:
+        """Draw z, differentiable in `parameter` (the reparameterisation trick)."""
+
+    @abstractmethod
+    def value(self, parameter: Tensor) -> Tensor:
+        """Return the deterministic gate after training."""
+
+    @abstractmethod
+    def open_probability(self, parameter: Tensor) -> Tensor:
+        """Return P(z > 0), what the penalty sums."""

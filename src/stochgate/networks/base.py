@@ -1,0 +1,83 @@
+"""What every network answers, and what it is given."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Protocol
+
+import torch
+from sklearn.base import BaseEstimator
+from torch import Tensor
+
+from stochgate.streams import WEIGHTS, fold, normal
+
+Parameters = Mapping[str, Tensor]
+
+
+class Columns(Protocol):
+    """The input columns, shared by all models, dense or sparse."""
+
+    def linear(self, weight: Tensor) -> Tensor:
+        """Multiply: weight (n_models, n_units, n_columns) -> (n_models, n_units, n_samples)."""
+
+    def dense(self) -> Tensor:
+        """Return the columns themselves, shape (n_samples, n_columns)."""
+
+
+class Network(BaseEstimator, ABC):
+    """A network: what comes out for gated input, for all models at once.
+
+    The input of model m is ``scale[m] * (X - shift[m])``: its gates and its own standardisation,
+    folded into one factor and one offset per column, so that X is never copied per model.
+    """
+
+    @abstractmethod
+    def initial(self, seeds: Tensor, n_columns: int, base: Tensor) -> dict[str, Tensor]:
+        """Return the parameters before the first step, each of shape (n_models, ...).
+
+        Parameters
+        ----------
+        seeds : int64 Tensor, shape (n_models,)
+        n_columns : int
+        base : Tensor, shape (n_models, n_outputs)
+            Output of a model that sees no feature; it also carries dtype and device.
+        """
+
+    @abstractmethod
+    def forward(
+        self, parameters: Parameters, columns: Columns, scale: Tensor, shift: Tensor | None
+    ) -> Tensor:
+        """Return the outputs, shape (n_models, n_samples, n_outputs).
+
+        Parameters
+        ----------
+        parameters : as made by `initial`
+        columns : Columns
+        scale : Tensor, shape (n_models, n_columns)
+        shift : Tensor, shape (n_models, n_columns), or None for no shift
+        """
+
+    def penalty(self, parameters: Parameters) -> Tensor | None:
+        """Return a penalty of the network's own, shape (n_models,), or None."""
+        return None
+
+    @abstractmethod
+    def floats(self, n_columns: int, n_rows: int, n_outputs: int) -> tuple[int, int]:
+        """Estimate how many numbers one model's weights and its activations take."""
+
+    @abstractmethod
+    def narrow(
+        self, parameters: Parameters, columns: Tensor
+    ) -> tuple[dict[str, Tensor], Tensor | None]:
+        """Keep what is needed to compute with some columns only (the others being gated off).
+
+        Returns
+        -------
+        The parameters, and the columns to feed: `columns`, or None for all.
+        """
+
+
+def draw_weights(seeds: Tensor, layer: int, shape: tuple[int, ...], base: Tensor) -> Tensor:
+    """Draw standard normal initial weights, shape (n_models, *shape), from each model's stream."""
+    key = fold(fold(seeds, WEIGHTS), layer)
+    index = torch.arange(int(torch.Size(shape).numel()), device=seeds.device)
+    return normal(key, index, base.dtype).reshape(-1, *shape)

@@ -1,0 +1,122 @@
+"""Multi-layer perceptrons; a linear model is one without hidden layers."""
+
+import math
+from numbers import Real
+
+import torch
+from sklearn.utils._param_validation import Interval, StrOptions
+from torch import Tensor
+from torch.nn import functional as F
+
+from stochgate.networks.base import Columns, Network, Parameters, draw_weights
+
+ACTIVATIONS = {
+    "relu": F.relu,
+    "tanh": torch.tanh,
+    "sigmoid": torch.sigmoid,
+    "selu": F.selu,
+    "silu": F.silu,
+}
+_HALF_LINEAR = {"relu", "silu"}  # they halve the variance, so weights start sqrt(2) larger
+
+
+class MLP(Network):
+    """A multi-layer perceptron whose gates are folded into the first layer.
+
+    .. math:: f(x) = W_L\\, a(\\dots a(W_1 (x \\odot z) + b_1) \\dots) + b_L,
+       \\quad W_1 (x \\odot z) = (W_1 \\text{diag}(z)) x
+
+    Parameters
+    ----------
+    hidden : tuple of int, default=(64, 32)
+        Widths of the hidden layers; ``()`` is a linear model.
+    activation : {"relu", "tanh", "sigmoid", "selu", "silu"}, default="relu"
+    skip : bool, default=False
+        Add a linear map from the gated input to the output.
+    init_std : float or None, default=None
+        Standard deviation of the initial weights; None scales it with each layer's input (He et al.
+        for relu and silu, LeCun otherwise) and lets linear maps to the output start at 0.
+        The paper uses 0.1.
+
+    Examples
+    --------
+    >>> from stochgate.networks import MLP
+    >>> MLP(hidden=(476, 490, 14), activation="tanh", init_std=0.1)
+    MLP(activation='tanh', hidden=(476, 490, 14), init_std=0.1)
+    """
+
+    _parameter_constraints = {
+        "hidden": [tuple, list],
+        "activation": [StrOptions(set(ACTIVATIONS))],
+        "skip": ["boolean"],
+        "init_std": [Interval(Real, 0, None, closed="neither"), None],
+    }
+
+    def __init__(
+        self,
+        hidden: tuple[int, ...] = (64, 32),
+        activation: str = "relu",
+        skip: bool = False,
+        init_std: float | None = None,
+    ):
+        self.hidden = hidden
+        self.activation = activation
+        self.skip = skip
+        self.init_std = init_std
+
+    def initial(self, seeds: Tensor, n_columns: int, base: Tensor) -> dict[str, Tensor]:  # noqa: D102
+        widths = [n_columns, *self.hidden, base.shape[1]]
+        parameters = {}
+        for layer, (n_in, n_out) in enumerate(zip(widths, widths[1:], strict=False)):
+            weight = draw_weights(seeds, layer, (n_out, n_in), base)
+            weight *= self._std(n_in, to_output=n_columns == n_in and not self.hidden)
+            parameters[f"weight_{layer}"] = weight
+            parameters[f"bias_{layer}"] = base.new_zeros(len(base), n_out)
+        parameters[f"bias_{len(self.hidden)}"] = base.clone()
+        if self.skip and self.hidden:
+            skip = draw_weights(seeds, len(widths), (base.shape[1], n_columns), base)
+            parameters["skip"] = skip * self._std(n_columns, to_output=True)
+        return parameters
+
+    def forward(  # noqa: D102
+        self, parameters: Parameters, columns: Columns, scale: Tensor, shift: Tensor | None
+    ) -> Tensor:
+        first = parameters["weight_0"]  # (n_models, n_units, n_columns)
+        if "skip" in parameters:  # the skip's rows ride along in the one large product
+            first = torch.cat([first, parameters["skip"]], dim=1)
+        first = first * scale.unsqueeze(1)
+        h = columns.linear(first)  # (n_models, n_units, n_samples)
+        if shift is not None:
+            h = h - first @ shift.unsqueeze(2)
+        n_units = parameters["bias_0"].shape[1]
+        h, skipped = h[:, :n_units], h[:, n_units:]
+        h = h + parameters["bias_0"].unsqueeze(2)
+        for layer in range(1, len(self.hidden) + 1):
+            h = ACTIVATIONS[self.activation](h)
+            h = torch.baddbmm(
+                parameters[f"bias_{layer}"].unsqueeze(2), parameters[f"weight_{layer}"], h
+            )
+        if "skip" in parameters:
+            h = h + skipped
+        return h.transpose(1, 2)
+
+    def floats(self, n_columns: int, n_rows: int, n_outputs: int) -> tuple[int, int]:  # noqa: D102
+        widths = [n_columns, *self.hidden, n_outputs]
+        weights = sum((a + 1) * b for a, b in zip(widths, widths[1:], strict=False))
+        return weights + self.skip * n_columns * n_outputs, n_rows * sum(widths[1:])
+
+    def narrow(  # noqa: D102
+        self, parameters: Parameters, columns: Tensor
+    ) -> tuple[dict[str, Tensor], Tensor | None]:
+        narrowed = dict(parameters)
+        for name in {"weight_0", "skip"} & set(parameters):
+            narrowed[name] = parameters[name][:, :, columns]
+        return narrowed, columns
+
+    def _std(self, n_in: int, *, to_output: bool) -> float:
+        """Standard deviation of a layer's initial weights; input-to-output maps may start at 0."""
+        if self.init_std is not None:
+            return self.init_std
+        if to_output:
+            return 0.0
+        return math.sqrt((2 if self.activation in _HALF_LINEAR else 1) / n_in)

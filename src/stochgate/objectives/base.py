@@ -1,0 +1,88 @@
+"""What every objective answers."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from torch import Tensor
+
+Rows = dict[str, Tensor]
+Learned = dict[str, Tensor]
+
+
+@dataclass(frozen=True)
+class Target:
+    """An encoded y.
+
+    Attributes
+    ----------
+    rows : dict of Tensor
+        What the loss reads, one entry a sample, each of shape (n_samples, ...).
+    n_outputs : int
+        How many outputs the network needs.
+    facts : dict
+        What reading a prediction needs, e.g. the class labels.
+    """
+
+    rows: Rows
+    n_outputs: int
+    facts: dict[str, Any]
+
+
+class Objective(BaseEstimator, ABC):
+    """An objective: the loss of each model given its sample weights, and the meaning of y.
+
+    A fold is a weight: a row of weight 0 must change nothing, as if it were not there. Whatever is
+    learnt from y (its scale, class weights, the base rate) is learnt per model, from its weights.
+    """
+
+    @abstractmethod
+    def encode(self, y: ArrayLike) -> Target:
+        """Check y and encode it."""
+
+    def take(self, rows: Rows, index: Tensor) -> Rows:
+        """Return the rows of a mini-batch."""
+        return {name: value[index] for name, value in rows.items()}
+
+    def learn(self, rows: Rows, weights: Tensor) -> Learned:
+        """Learn what depends on y from each model's weights, shapes (n_models, ...)."""
+        return {}
+
+    @abstractmethod
+    def base(self, rows: Rows, weights: Tensor, learned: Learned) -> Tensor:
+        """Return the best constant output, shape (n_models, n_outputs)."""
+
+    @abstractmethod
+    def loss(self, output: Tensor, rows: Rows, weights: Tensor, learned: Learned) -> Tensor:
+        """Return the summed loss of each model, shape (n_models,).
+
+        Parameters
+        ----------
+        output : Tensor, shape (n_models, n_samples, n_outputs)
+        rows : as in `Target`, or a mini-batch of them
+        weights : Tensor, shape (n_models, n_samples)
+        learned : as returned by `learn`
+        """
+
+    def total(self, rows: Rows, weights: Tensor, learned: Learned) -> Tensor:
+        """Return what the summed loss is divided by to make it a mean, shape (n_models,)."""
+        return weights.sum(1)
+
+    def mean_loss(self, output: Tensor, rows: Rows, weights: Tensor, learned: Learned) -> Tensor:
+        """Return the mean loss of each model, 0 for a model without weight."""
+        total = self.total(rows, weights, learned)
+        loss = self.loss(output, rows, weights, learned)
+        return torch.where(total > 0, loss / total.clamp_min(torch.finfo(total.dtype).tiny), 0)
+
+    def held_out_loss(
+        self, output: Tensor, rows: Rows, weights: Tensor, test_weights: Tensor, learned: Learned
+    ) -> Tensor:
+        """Return the mean loss on held-out rows, shape (n_models,)."""
+        return self.mean_loss(output, rows, test_weights, learned)
+
+    def read(self, output: Tensor, learned: Learned) -> Tensor:
+        """Turn network outputs into predictions on the scale of y."""
+        return output

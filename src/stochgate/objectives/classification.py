@@ -1,0 +1,111 @@
+"""Cross-entropy for two or more classes."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+from torch import Tensor
+from torch.nn import functional as F
+
+from stochgate.objectives.base import Learned, Objective, Rows, Target
+
+
+class Classification(Objective):
+    """Cross-entropy: one output for two classes, one per class for more.
+
+    .. math:: L = -\\sum_n w_n c_{y_n} \\log p(y_n | x_n)
+
+    Parameters
+    ----------
+    class_weight : "balanced", dict or None, default=None
+        Weights c of the classes. "balanced" makes every class weigh the same in each model, counted
+        with that model's own sample weights.
+
+    Examples
+    --------
+    >>> from stochgate.objectives import Classification
+    >>> Classification().encode(["b", "a", "b"]).rows["label"]
+    tensor([1, 0, 1])
+    """
+
+    _parameter_constraints = {"class_weight": [StrOptions({"balanced"}), dict, None]}
+
+    def __init__(self, class_weight: str | Mapping[Any, float] | None = None):
+        self.class_weight = class_weight
+
+    def encode(self, y: ArrayLike) -> Target:  # noqa: D102
+        y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
+        classes, label = np.unique(y, return_inverse=True)
+        if len(classes) < 2:
+            raise ValueError(
+                f"y contains one class only ({classes[0]!r}); a classifier needs at least two classes."
+            )
+        rows = {"label": torch.from_numpy(label.astype(np.int64))}
+        facts = {"classes": classes}
+        if isinstance(self.class_weight, Mapping):
+            unknown = set(self.class_weight) - set(classes.tolist())
+            if unknown:
+                raise ValueError(
+                    f"class_weight names {sorted(map(str, unknown))}, but y has only the classes "
+                    f"{classes.tolist()}."
+                )
+            factor = [float(self.class_weight.get(c, 1.0)) for c in classes.tolist()]
+            rows["class_weight"] = torch.tensor(factor, dtype=torch.float64)[rows["label"]]
+        return Target(rows, 1 if len(classes) == 2 else len(classes), facts)
+
+    def learn(self, rows: Rows, weights: Tensor) -> Learned:  # noqa: D102
+        counts = weights @ self._one_hot(rows, weights)  # (n_models, n_classes)
+        if self.class_weight == "balanced":
+            present = (counts > 0).sum(1, keepdim=True)
+            mean = counts.sum(1, keepdim=True) / present
+            return {"factor": torch.where(counts > 0, mean / counts, 0)}
+        return {"factor": torch.ones_like(counts)}
+
+    def base(self, rows: Rows, weights: Tensor, learned: Learned) -> Tensor:  # noqa: D102
+        weights = self._weigh(rows, weights, learned)
+        share = weights @ self._one_hot(rows, weights) / weights.sum(1, keepdim=True)
+        floor = 1 / (1 + weights.count_nonzero(1).unsqueeze(1))  # a class a fold has not seen
+        log_share = share.maximum(floor).log()
+        if log_share.shape[1] == 2:
+            return log_share[:, 1:] - log_share[:, :1]
+        return log_share - log_share.mean(1, keepdim=True)
+
+    def loss(  # noqa: D102
+        self, output: Tensor, rows: Rows, weights: Tensor, learned: Learned
+    ) -> Tensor:
+        weights = self._weigh(rows, weights, learned)
+        label = rows["label"].expand(output.shape[:2])
+        if output.shape[2] == 1:
+            losses = F.binary_cross_entropy_with_logits(
+                output[..., 0], label.to(output.dtype), reduction="none"
+            )
+        else:
+            losses = F.cross_entropy(output.permute(0, 2, 1), label, reduction="none")
+        return (losses * weights).sum(1)
+
+    def total(self, rows: Rows, weights: Tensor, learned: Learned) -> Tensor:  # noqa: D102
+        return self._weigh(rows, weights, learned).sum(1)
+
+    def read(self, output: Tensor, learned: Learned) -> Tensor:
+        """Return the class probabilities, shape (n_models, n_samples, n_classes)."""
+        if output.shape[2] == 1:
+            output = torch.cat([torch.zeros_like(output), output], dim=2)
+        return output.softmax(dim=2)
+
+    def _weigh(self, rows: Rows, weights: Tensor, learned: Learned) -> Tensor:
+        """Multiply each sample's weight by its class's, shape (n_models, n_samples)."""
+        if self.class_weight is None:
+            return weights
+        if "class_weight" in rows:
+            return weights * rows["class_weight"].to(weights.dtype)
+        return weights * learned["factor"][:, rows["label"]]
+
+    @staticmethod
+    def _one_hot(rows: Rows, like: Tensor) -> Tensor:
+        return F.one_hot(rows["label"]).to(like.dtype)  # (n_samples, n_classes)

@@ -1,0 +1,134 @@
+"""The Cox partial likelihood for survival times."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike
+from sklearn.utils._param_validation import StrOptions
+from torch import Tensor
+
+from stochgate.objectives.base import Learned, Objective, Rows, Target
+from stochgate.objectives.survival_target import read_survival_target
+
+
+class Cox(Objective):
+    """The negative log partial likelihood, divided by the weight of the events.
+
+    .. math:: L = -\\sum_{i: \\delta_i = 1} w_i \\Big(\\eta_i -
+       \\log \\sum_{j: t_j \\ge t_i} w_j e^{\\eta_j}\\Big)
+
+    for Breslow's treatment of ties. Efron's replaces the inner sum, for the r-th of d tied events, by
+    :math:`S - (r / d) E` with S the sum over the risk set and E that over the tied events, and gives
+    each of them the mean weight of the d events (as R's ``survival`` does). Weights act inside the
+    risk sets, and a row of weight 0 leaves them. Everything is in log space.
+
+    Parameters
+    ----------
+    ties : {"breslow", "efron"}, default="breslow"
+
+    Examples
+    --------
+    >>> from stochgate.objectives import Cox
+    >>> Cox().encode([[1, 2.0], [0, 3.0]]).rows["event"]
+    tensor([ True, False])
+    """
+
+    _parameter_constraints = {"ties": [StrOptions({"breslow", "efron"})]}
+
+    def __init__(self, ties: str = "breslow"):
+        self.ties = ties
+
+    def encode(self, y: ArrayLike | tuple[Any, Any]) -> Target:  # noqa: D102
+        event, time = read_survival_target(y)
+        _, block = np.unique(-time, return_inverse=True)  # block 0 holds the latest time
+        rows = {"event": torch.from_numpy(event), "block": torch.from_numpy(block)}
+        return Target(self._sort(rows), 1, {"event": event, "time": time})
+
+    def take(self, rows: Rows, index: Tensor) -> Rows:
+        """Return a mini-batch; its risk sets are those within the batch."""
+        return self._sort({name: rows[name][index] for name in ("event", "block")})
+
+    def base(self, rows: Rows, weights: Tensor, learned: Learned) -> Tensor:  # noqa: D102
+        return weights.new_zeros(len(weights), 1)
+
+    def total(self, rows: Rows, weights: Tensor, learned: Learned) -> Tensor:
+        """Return the weight of the events."""
+        return (weights * rows["event"]).sum(1)
+
+    def loss(  # noqa: D102
+        self, output: Tensor, rows: Rows, weights: Tensor, learned: Learned
+    ) -> Tensor:
+        eta = output[:, rows["order"], 0]  # (n_models, n_samples), latest time first
+        weights = weights[:, rows["order"]]
+        at_risk = weights.log() + eta  # -inf for a row of weight 0
+        log_risk = LogCumSumExp.apply(at_risk)[:, rows["end"]]
+        weighs = rows["dies"] & (weights > 0)
+        if self.ties == "efron":
+            weights, log_risk = self._efron(weights, weighs, at_risk, log_risk, rows)
+        losses = weights * (log_risk - eta)
+        return torch.where(weighs, losses, 0).sum(1)
+
+    def held_out_loss(
+        self, output: Tensor, rows: Rows, weights: Tensor, test_weights: Tensor, learned: Learned
+    ) -> Tensor:
+        """Return what the held-out rows add, l(all) - l(train) (Verweij and van Houwelingen, 1993)."""
+        both = self.loss(output, rows, weights + test_weights, learned)
+        added = both - self.loss(output, rows, weights, learned)
+        total = self.total(rows, test_weights, learned)
+        return torch.where(total > 0, added / total.clamp_min(torch.finfo(total.dtype).tiny), 0)
+
+    @staticmethod
+    def _sort(rows: Rows) -> Rows:
+        """Add the order of falling time and, for each position, the last one tied with it."""
+        order = torch.argsort(rows["block"], stable=True)
+        _, group, size = torch.unique_consecutive(
+            rows["block"][order], return_inverse=True, return_counts=True
+        )
+        end = size.cumsum(0)[group] - 1
+        return {**rows, "order": order, "group": group, "end": end, "dies": rows["event"][order]}
+
+    @staticmethod
+    def _efron(
+        weights: Tensor, weighs: Tensor, at_risk: Tensor, log_risk: Tensor, rows: Rows
+    ) -> tuple[Tensor, Tensor]:
+        """Return Efron's weights and log risk sums; a model's own events alone count as tied."""
+        group = rows["group"].expand_as(at_risk)
+        n_groups = int(rows["group"][-1]) + 1
+
+        def per_group(values: Tensor) -> Tensor:
+            zeros = values.new_zeros(len(values), n_groups)
+            return zeros.scatter_add(1, group, values)
+
+        counts = weighs.to(at_risk.dtype)
+        tied = per_group(counts).gather(1, group).clamp_min(1)  # d
+        before = torch.where(weighs, counts.cumsum(1) - counts, torch.inf)
+        first = torch.full_like(tied[:, :n_groups], torch.inf)
+        first = first.scatter_reduce(1, group, before, "amin").gather(1, group)
+        rank = torch.where(weighs, before - first, 0)  # 0 .. d - 1
+        # log E - log S from values relative to S: both are at most 0, so nothing overflows
+        relative = torch.where(weighs, at_risk - torch.where(weighs, log_risk, 0), -torch.inf)
+        share = per_group(relative.exp()).gather(1, group)
+        log_risk = log_risk + torch.log1p(-rank / tied * share)
+        mean = per_group(torch.where(weighs, weights, 0)).gather(1, group) / tied
+        return mean, log_risk
+
+
+class LogCumSumExp(torch.autograd.Function):
+    """log(cumsum(exp(x))) along dim 1, with a gradient that neither overflows nor meets inf - inf.
+
+    The gradient, sum over i >= j of g_i exp(x_j - L_i), is itself computed in log space; the incoming
+    g must not be negative, which holds for a partial likelihood.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:  # noqa: D102
+        result = torch.logcumsumexp(x, dim=1)
+        ctx.save_for_backward(x, result)
+        return result
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Tensor:  # noqa: D102
+        x, result = ctx.saved_tensors
+        terms = torch.where(grad > 0, grad.log() - result, -torch.inf)
+        return (x + torch.logcumsumexp(terms.flip(1), dim=1).flip(1)).exp()

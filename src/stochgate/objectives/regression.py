@@ -1,0 +1,64 @@
+"""Squared error for one or several outputs."""
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_array
+from torch import Tensor
+
+from stochgate.objectives.base import Learned, Objective, Rows, Target
+
+
+class Regression(Objective):
+    """Squared error, averaged over the outputs.
+
+    .. math:: L = \\sum_n w_n \\frac{1}{K} \\sum_k (f_k(x_n) - y_{nk})^2
+
+    Parameters
+    ----------
+    standardize : bool, default=True
+        Train on y with mean 0 and variance 1 (per model, from its weights), so that the penalty means
+        the same whatever the unit of y. Predictions are on the scale of y in any case.
+
+    Examples
+    --------
+    >>> from stochgate.objectives import Regression
+    >>> Regression().encode([1.0, 2.0]).rows["y"].shape
+    torch.Size([2, 1])
+    """
+
+    _parameter_constraints = {"standardize": ["boolean"]}
+
+    def __init__(self, standardize: bool = True):
+        self.standardize = standardize
+
+    def encode(self, y: ArrayLike) -> Target:  # noqa: D102
+        values = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+        many = values.ndim == 2
+        values = values if many else values[:, None]
+        return Target({"y": torch.from_numpy(values)}, values.shape[1], {"many": many})
+
+    def learn(self, rows: Rows, weights: Tensor) -> Learned:  # noqa: D102
+        y = rows["y"]  # (n_samples, n_outputs), float64: the mean of a large y must not cancel
+        if not self.standardize:
+            zero = weights.new_zeros(len(weights), y.shape[1], dtype=y.dtype)
+            return {"center": zero, "scale": zero + 1}
+        share = (weights / weights.sum(1, keepdim=True)).to(y.dtype)
+        center = share @ y  # (n_models, n_outputs)
+        variance = torch.stack([s @ (y - c) ** 2 for s, c in zip(share, center, strict=True)])
+        tiny = (4 * torch.finfo(y.dtype).eps * center.abs()) ** 2
+        return {"center": center, "scale": torch.where(variance > tiny, variance, 1).sqrt()}
+
+    def base(self, rows: Rows, weights: Tensor, learned: Learned) -> Tensor:  # noqa: D102
+        share = (weights / weights.sum(1, keepdim=True)).to(rows["y"].dtype)
+        return ((share @ rows["y"] - learned["center"]) / learned["scale"]).to(weights.dtype)
+
+    def loss(  # noqa: D102
+        self, output: Tensor, rows: Rows, weights: Tensor, learned: Learned
+    ) -> Tensor:
+        center, scale = learned["center"].unsqueeze(1), learned["scale"].unsqueeze(1)
+        y = ((rows["y"] - center) / scale).to(output.dtype)  # (n_models, n_samples, n_outputs)
+        return ((output - y) ** 2).mean(2).mul(weights).sum(1)
+
+    def read(self, output: Tensor, learned: Learned) -> Tensor:  # noqa: D102
+        return output * learned["scale"].unsqueeze(1) + learned["center"].unsqueeze(1)
