@@ -51,9 +51,7 @@ class SparseColumns:
         """Multiply all models' weights at once."""
         n_models, n_units, n_columns = weight.shape
         flat = weight.reshape(-1, n_columns).T  # (n_columns, n_models * n_units)
-        return _SparseProduct.apply(self._tensor, self._transposed, flat).T.reshape(
-            n_models, n_units, -1
-        )
+        return _SparseProduct.apply(self._tensor, self._transposed, flat).T.reshape(n_models, n_units, -1)
 
     def dense(self) -> Tensor:
         """Return the columns as a dense tensor (for modules that know no sparse input)."""

@@ -80,7 +80,7 @@ def make_plan(
     data_seed: int = 0,
 ) -> Plan:
     """Make a plan, filling in what is not given: unit costs and free gates."""
-    like = {"dtype": weights.dtype, "device": weights.device}
+    like: dict[str, Any] = {"dtype": weights.dtype, "device": weights.device}
     n_models = len(weights)
     if fixed is None:
         fixed = torch.full((n_models, n_gates), FREE, dtype=torch.int8)

@@ -39,9 +39,7 @@ class Prescale:
         """Return the scale of some columns."""
         return Prescale(self.center[index], self.scale[index])
 
-    def apply(
-        self, X: np.ndarray | sparse.csr_array, dtype: torch.dtype, device: torch.device
-    ) -> Columns:
+    def apply(self, X: np.ndarray | sparse.csr_array, dtype: torch.dtype, device: torch.device) -> Columns:
         """Scale X and hand it to the device."""
         if sparse.issparse(X):
             return SparseColumns(sparse.csr_array(X), dtype, device)

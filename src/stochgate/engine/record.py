@@ -74,14 +74,11 @@ class Record:
                 output, target.rows, plan.weights, plan.test_weights, models.learned
             )
         gates = models.gate_parameter.detach().clone()
-        self.snapshots.append(
-            (step, *(_scatter(x, self.alive, n_models) for x in (train_loss, held_out, gates)))
-        )
+        train, test, path = (_scatter(x, self.alive, n_models) for x in (train_loss, held_out, gates))
+        self.snapshots.append((step, train, test, path))
         for callback in callbacks:
             callback(
-                Snapshot(
-                    step, self.training.n_steps, self.alive, train_loss, held_out, models.gates()
-                )
+                Snapshot(step, self.training.n_steps, self.alive, train_loss, held_out, models.gates())
             )
         return self._judge(step, models, held_out)
 

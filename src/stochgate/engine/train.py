@@ -17,9 +17,7 @@ from stochgate.streams import GATES, fold, uniform
 _NOISE_BLOCK = 1 << 20  # random numbers drawn at once, to spread the cost of launching
 
 
-def train(
-    plan: Plan, design: Design, target: Target, callbacks: tuple[Callback, ...] = ()
-) -> Trained:
+def train(plan: Plan, design: Design, target: Target, callbacks: tuple[Callback, ...] = ()) -> Trained:
     """Train all models of a plan together.
 
     Each model minimises its own mean loss plus ``lam * sum_g cost_g P(z_g > 0) / n_gates``; losses are
@@ -73,7 +71,7 @@ def start(plan: Plan, design: Design, target: Target) -> Models:
     learned = plan.objective.learn(target.rows, plan.weights)
     base = plan.objective.base(target.rows, plan.weights, learned)
     learned["total"] = plan.objective.total(target.rows, plan.weights, learned)
-    parameters = plan.network.initial(plan.seed, design.columns.n_columns, base)
+    parameters = plan.network.initial(plan.seed, design.columns.n_columns, base, plan.objective.intercept)
     mu = plan.gate.initial(plan.n_models, design.n_gates, base.dtype, base.device)
     return Models(plan, fixed, parameters, mu, scaling, learned)
 
@@ -84,7 +82,7 @@ def risk(
     columns: Columns,
     rows: Rows,
     index: Tensor | None,
-    noise: Tensor | None,
+    noise: Tensor,
 ) -> Tensor:
     """Return each model's mean loss on a batch, averaged over the draws, shape (n_models,).
 
@@ -96,7 +94,7 @@ def risk(
     total = models.learned["total"] * (columns.n_samples / design.columns.n_samples)
     losses = []
     for draw in range(plan.training.n_draws):
-        z = plan.gate.sample(models.gate_parameter, None if noise is None else noise[draw])
+        z = plan.gate.sample(models.gate_parameter, noise[draw])
         output = models.outputs(fix(z, models.fixed), design, columns)
         losses.append(plan.objective.loss(output, rows, weights, models.learned))
     return torch.stack(losses).mean(0) / total.clamp_min(torch.finfo(total.dtype).tiny)
@@ -110,7 +108,7 @@ def penalty(models: Models) -> Tensor:
     return (probability * free).sum(1) / probability.shape[1]
 
 
-def draw_noise(plan: Plan, n_gates: int, step: int) -> Iterator[Tensor | None]:
+def draw_noise(plan: Plan, n_gates: int, step: int) -> Iterator[Tensor]:
     """Yield each step's noise, shape (n_draws, n_models, n_gates), drawn in blocks of steps."""
     n_draws = plan.training.n_draws
     block = max(1, min(64, _NOISE_BLOCK // (n_draws * plan.n_models * n_gates)))
@@ -121,14 +119,11 @@ def draw_noise(plan: Plan, n_gates: int, step: int) -> Iterator[Tensor | None]:
     while True:
         steps = torch.arange(step, step + block, device=device).view(-1, 1, 1)
         keys = fold(fold(key, steps), draws)  # (block, n_draws, n_models)
-        noise = plan.gate.noise(uniform(keys, gates, plan.weights.dtype))
-        yield from (None,) * block if noise is None else noise
+        yield from plan.gate.noise(uniform(keys, gates, plan.weights.dtype))
         step += block
 
 
-def batches(
-    design: Design, target: Target, plan: Plan
-) -> Iterator[tuple[Columns, Rows, Tensor | None]]:
+def batches(design: Design, target: Target, plan: Plan) -> Iterator[tuple[Columns, Rows, Tensor | None]]:
     """Yield each step's columns, rows of y and their index; the order is the same for all models."""
     training, columns = plan.training, design.columns
     size = training.batch_size

@@ -1,8 +1,6 @@
 """What training leaves behind."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import cast
 
 import torch
 from torch import Tensor
@@ -91,19 +89,14 @@ class Models:
 
 def join(plan: Plan, parts: list[Models]) -> Models:
     """Join stacks that were cut from one plan."""
-
-    def cat(get: Callable[[Models], Tensor]) -> Tensor:
-        return torch.cat([get(part) for part in parts])
-
-    first = parts[0]
-    shift = None if first.scaling.shift is None else cat(lambda m: cast(Tensor, m.scaling.shift))
+    shifts = [part.scaling.shift for part in parts if part.scaling.shift is not None]
     return Models(
         plan,
-        cat(lambda m: m.fixed),
-        {name: cat(lambda m, name=name: m.parameters[name]) for name in first.parameters},
-        cat(lambda m: m.gate_parameter),
-        Scaling(cat(lambda m: m.scaling.scale), shift),
-        {name: cat(lambda m, name=name: m.learned[name]) for name in first.learned},
+        torch.cat([part.fixed for part in parts]),
+        {name: torch.cat([part.parameters[name] for part in parts]) for name in parts[0].parameters},
+        torch.cat([part.gate_parameter for part in parts]),
+        Scaling(torch.cat([part.scaling.scale for part in parts]), torch.cat(shifts) if shifts else None),
+        {name: torch.cat([part.learned[name] for part in parts]) for name in parts[0].learned},
     )
 
 

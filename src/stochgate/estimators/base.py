@@ -27,7 +27,13 @@ from stochgate.engine import (
 )
 from stochgate.estimators.features import GateMap, make_gate_map
 from stochgate.estimators.progress import ProgressBar
-from stochgate.estimators.validation import FeatureIndex, check_device, check_features, resolve
+from stochgate.estimators.validation import (
+    FeatureIndex,
+    check_device,
+    check_features,
+    refuse_not_callable,
+    resolve,
+)
 from stochgate.gates import GATES, Gate
 from stochgate.networks import ACTIVATIONS, MLP, NETWORKS, Network
 from stochgate.objectives import Objective, Target
@@ -46,6 +52,7 @@ class GatedEstimator(SelectorMixin, BaseEstimator):
 
     _parameter_constraints = {
         "lam": [Interval(Real, 0, None, closed="left")],
+        "hidden": [tuple, list, None],
         "threshold": [Interval(Real, 0, 1, closed="left")],
         "training": [Training, None],
         "device": [str],
@@ -105,7 +112,9 @@ class GatedEstimator(SelectorMixin, BaseEstimator):
         -------
         self
         """
+        vars(self).pop("_predictor", None)  # whatever fails below leaves no older model behind
         self._validate_params()
+        refuse_not_callable("callbacks", self.callbacks)
         training = Training() if self.training is None else self.training
         training._validate_params()
         gate, network = resolve("gate", self.gate, GATES, Gate), self._make_network()
@@ -115,11 +124,9 @@ class GatedEstimator(SelectorMixin, BaseEstimator):
 
         X = check_features(self, X, reset=True)
         if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None."
-            )
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         target = objective.encode(y)
-        check_consistent_length(X, *target.rows.values())
+        check_consistent_length(X, next(iter(target.rows.values())))
         index = FeatureIndex(X.shape[1], getattr(self, "feature_names_in_", None))
         gate_map = make_gate_map(index, self.feature_groups, self.costs, self.always_keep)
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
@@ -128,7 +135,8 @@ class GatedEstimator(SelectorMixin, BaseEstimator):
         self._refuse_nothing_to_learn(objective, target, weights * ~held_out)
         self._warn_of_constant_columns(X, weights)
 
-        prescale = Prescale.learn(X, identity=not training.standardize)
+        seen = X if weights.all() else X[weights > 0]
+        prescale = Prescale.learn(seen, identity=not training.standardize)
         gate_of = None if gate_map.gate_of is None else torch.from_numpy(gate_map.gate_of).to(device)
         design = Design(prescale.apply(X, dtype, device), gate_of, gate_map.n_gates)
         rows = torch.from_numpy(np.stack([weights * ~held_out, weights * held_out]))
@@ -196,6 +204,9 @@ class GatedEstimator(SelectorMixin, BaseEstimator):
         X = check_features(self, X, reset=False)
         return self._objective.read(self._predictor.outputs(X), self._learned)[0].double().numpy()
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_predictor")
+
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self)
         return self.support_
@@ -210,9 +221,7 @@ class GatedEstimator(SelectorMixin, BaseEstimator):
     def _make_network(self) -> Network:
         """Return the network: `hidden` and `activation` make an MLP, an instance is taken as it is."""
         if self.activation not in ACTIVATIONS:
-            raise ValueError(
-                f"Unknown activation {self.activation!r}; use one of {sorted(ACTIVATIONS)}."
-            )
+            raise ValueError(f"Unknown activation {self.activation!r}; use one of {sorted(ACTIVATIONS)}.")
         if self.hidden is not None:
             network: Network = MLP(tuple(self.hidden), activation=self.activation)
             network._validate_params()
@@ -223,9 +232,7 @@ class GatedEstimator(SelectorMixin, BaseEstimator):
         return network
 
     @staticmethod
-    def _hold_out(
-        training: Training, random_state: np.random.RandomState, n_samples: int
-    ) -> np.ndarray:
+    def _hold_out(training: Training, random_state: np.random.RandomState, n_samples: int) -> np.ndarray:
         """Choose the rows that early stopping is judged on, shape (n_samples,)."""
         held_out = np.zeros(n_samples, dtype=bool)
         if training.patience is not None:
@@ -243,14 +250,12 @@ class GatedEstimator(SelectorMixin, BaseEstimator):
                 "sample_weight, and give early stopping more rows."
             )
 
-    def _warn_of_constant_columns(
-        self, X: np.ndarray | sparse.csr_array, weights: np.ndarray
-    ) -> None:
+    def _warn_of_constant_columns(self, X: np.ndarray | sparse.csr_array, weights: np.ndarray) -> None:
         used = X[np.flatnonzero(weights)]
+        lowest, highest = used.min(axis=0), used.max(axis=0)
         if sparse.issparse(used):
-            constant = (used.max(axis=0) == used.min(axis=0)).toarray().ravel()
-        else:
-            constant = used.max(axis=0) == used.min(axis=0)
+            lowest, highest = lowest.toarray().ravel(), highest.toarray().ravel()
+        constant = lowest == highest
         if constant.any():
             which = np.flatnonzero(constant)
             names = getattr(self, "feature_names_in_", None)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from stochgate.estimators.validation import FeatureIndex
+from stochgate.estimators.validation import FeatureIndex, refuse_not_a_list
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,7 @@ def _read_groups(index: FeatureIndex, feature_groups: Any) -> np.ndarray:
     if isinstance(feature_groups, Mapping):
         seen: dict[int, Any] = {}
         for number, (name, features) in enumerate(feature_groups.items()):
+            refuse_not_a_list(f"feature_groups[{name!r}]", features)
             for feature in features:
                 j = index.find("feature_groups", feature)
                 if j in seen:
@@ -71,6 +72,11 @@ def _read_groups(index: FeatureIndex, feature_groups: Any) -> np.ndarray:
     elif feature_groups is not None:
         labels = np.asarray(feature_groups)
         index.refuse_wrong_length("feature_groups", labels)
+        if any(label is None or label != label for label in labels.tolist()):
+            raise ValueError(
+                "feature_groups lacks the label of a feature; give one a feature, or a mapping of "
+                "group names to features."
+            )
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[inverse]
 
@@ -79,13 +85,21 @@ def _read_costs(index: FeatureIndex, costs: Any) -> np.ndarray:
     values = np.ones(index.n_features)
     if isinstance(costs, Mapping):
         for feature, cost in costs.items():
-            values[index.find("costs", feature)] = cost
+            values[index.find("costs", feature)] = _to_number(cost)
     elif costs is not None:
-        values = np.asarray(costs, dtype=np.float64)
-        index.refuse_wrong_length("costs", values)
+        given = np.asarray(costs, dtype=object)
+        index.refuse_wrong_length("costs", given)
+        values = np.array([_to_number(cost) for cost in given])
     wrong = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
     if wrong.size:
         raise ValueError(
             f"costs holds {values[wrong[0]]} for feature {wrong[0]}; a cost is a number not below 0."
         )
     return values
+
+
+def _to_number(cost: Any) -> float:
+    try:
+        return float(cost)
+    except (TypeError, ValueError):
+        raise ValueError(f"costs holds {cost!r}; a cost is a number not below 0.") from None

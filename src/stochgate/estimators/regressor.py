@@ -66,7 +66,7 @@ class GatedRegressor(RegressorMixin, GatedEstimator):
     >>> import numpy as np
     >>> from stochgate import GatedRegressor
     >>> X = np.random.default_rng(0).normal(size=(200, 20))
-    >>> model = GatedRegressor(lam=0.3, random_state=0).fit(X, X[:, 4] ** 2 + X[:, 9])
+    >>> model = GatedRegressor(lam=1.0, random_state=0).fit(X, X[:, 4] ** 2 + X[:, 9])
     >>> np.flatnonzero(model.get_support())
     array([4, 9])
     """

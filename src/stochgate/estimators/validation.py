@@ -1,6 +1,6 @@
 """Checks of what users hand in: each error says what is wrong, where, and what to do."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,11 @@ def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> np.ndarr
         True in `fit`, False when X must have the columns seen there.
     """
     _refuse_duplicate_names(X)
-    checked = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "ensure_all_finite": False}
+    checked = {
+        "accept_sparse": "csr",
+        "dtype": [np.float64, np.float32],
+        "ensure_all_finite": False,
+    }
     try:
         X_checked = validate_data(
             estimator, X, reset=reset, ensure_min_samples=2 if reset else 1, **checked
@@ -72,13 +76,21 @@ def _refuse_not_finite(X: np.ndarray | sparse.csr_array, names: np.ndarray | Non
             return
     if np.isfinite(values).all():
         return
-    row, column = np.argwhere(~np.isfinite(X.toarray() if sparse.issparse(X) else X))[0]
+    row, column = _first_not_finite(X)
     name = column if names is None else repr(str(names[column]))
     what = "NaN" if np.isnan(X[row, column]) else "infinity"
     raise ValueError(
         f"Input X contains {what} in row {row}, column {name}: impute it (for instance with "
         "SimpleImputer in a Pipeline) or drop the row."
     )
+
+
+def _first_not_finite(X: np.ndarray | sparse.csr_array) -> tuple[int, int]:
+    if not sparse.issparse(X):
+        return tuple(np.argwhere(~np.isfinite(X))[0])
+    stored = X.tocoo()
+    at = np.flatnonzero(~np.isfinite(stored.data))[0]
+    return stored.row[at], stored.col[at]
 
 
 def check_device(device: str) -> torch.device:
@@ -126,6 +138,19 @@ def resolve(what: str, given: Any, known: Mapping[str, type], base: type) -> Any
     )
 
 
+def refuse_not_a_list(what: str, features: Any) -> None:
+    """Raise when features are not in a list, an array or the like."""
+    if isinstance(features, str) or not isinstance(features, Iterable):
+        raise ValueError(f"{what} is {features!r}; give a list of features.")
+
+
+def refuse_not_callable(what: str, given: Iterable[Any] | None) -> None:
+    """Raise unless every entry of a list can be called."""
+    for entry in given or ():
+        if not callable(entry):
+            raise ValueError(f"{what} holds {entry!r}, which can not be called; give functions.")
+
+
 class FeatureIndex:
     """Finds features by name, position or mask."""
 
@@ -148,16 +173,17 @@ class FeatureIndex:
             f"{self.n_features - 1}."
         )
 
-    def mask(self, what: str, features: Sequence[Any] | None) -> np.ndarray:
+    def mask(self, what: str, features: Iterable[Any] | None) -> np.ndarray:
         """Return a boolean mask of features given as a mask, or as names or positions."""
         mask = np.zeros(self.n_features, dtype=bool)
         if features is None:
             return mask
+        refuse_not_a_list(what, features)
         given = np.asarray(features)
         if given.dtype == bool:
             self.refuse_wrong_length(what, given)
             return given.copy()
-        mask[[self.find(what, f) for f in given.tolist()]] = True
+        mask[[self.find(what, f) for f in features]] = True
         return mask
 
     def refuse_wrong_length(self, what: str, values: np.ndarray) -> None:

@@ -20,18 +20,16 @@ class Gate(BaseEstimator, ABC):
     #: how far the parameter moves where the Gaussian gate's moves by 1; multiplies the step size
     unit: float = 1.0
 
-    def initial(
-        self, n_models: int, n_gates: int, dtype: torch.dtype, device: torch.device
-    ) -> Tensor:
+    def initial(self, n_models: int, n_gates: int, dtype: torch.dtype, device: torch.device) -> Tensor:
         """Return the trainable parameter before the first step."""
         return torch.full((n_models, n_gates), self.start, dtype=dtype, device=device)
 
     @abstractmethod
-    def noise(self, u: Tensor) -> Tensor | None:
-        """Turn uniform numbers into the gate's noise; None when the gate draws nothing."""
+    def noise(self, u: Tensor) -> Tensor:
+        """Turn uniform numbers into the gate's noise; 0 when the gate draws nothing."""
 
     @abstractmethod
-    def sample(self, parameter: Tensor, noise: Tensor | None) -> Tensor:
+    def sample(self, parameter: Tensor, noise: Tensor) -> Tensor:
         """Draw z, differentiable in `parameter` (the reparameterisation trick)."""
 
     @abstractmethod

@@ -11,10 +11,10 @@ from stochgate.streams import to_normal
 
 
 class GaussianGate(Gate):
-    """The stochastic gate (STG) of the paper, section 3.1.
+    r"""The stochastic gate (STG) of the paper, section 3.1.
 
-    .. math:: z = \\max(0, \\min(1, \\mu + \\sigma \\epsilon)), \\quad \\epsilon \\sim N(0, 1),
-       \\quad P(z > 0) = \\Phi(\\mu / \\sigma)
+    .. math:: z = \max(0, \min(1, \mu + \sigma \epsilon)), \quad \epsilon \sim N(0, 1),
+       \quad P(z > 0) = \Phi(\mu / \sigma)
 
     mu starts at 0.5: the gate is then open with probability 0.84.
 
@@ -37,10 +37,10 @@ class GaussianGate(Gate):
     def __init__(self, sigma: float = 0.5):
         self.sigma = sigma
 
-    def noise(self, u: Tensor) -> Tensor | None:  # noqa: D102
+    def noise(self, u: Tensor) -> Tensor:  # noqa: D102
         return to_normal(u) * self.sigma
 
-    def sample(self, parameter: Tensor, noise: Tensor | None) -> Tensor:  # noqa: D102
+    def sample(self, parameter: Tensor, noise: Tensor) -> Tensor:  # noqa: D102
         return (parameter + noise).clamp(0, 1)
 
     def value(self, parameter: Tensor) -> Tensor:  # noqa: D102

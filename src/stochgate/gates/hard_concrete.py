@@ -12,11 +12,11 @@ from stochgate.gates.gaussian import GaussianGate
 
 
 class HardConcreteGate(Gate):
-    """The Hard-Concrete gate, supplement S5: a stretched and clipped logistic relaxation.
+    r"""The Hard-Concrete gate, supplement S5: a stretched and clipped logistic relaxation.
 
-    .. math:: s = \\text{sigmoid}((\\log\\alpha + \\text{logit}(u)) / \\beta), \\quad
-       z = \\max(0, \\min(1, s (\\zeta - \\tau) + \\tau)), \\quad
-       P(z > 0) = \\text{sigmoid}(\\log\\alpha - \\beta \\log(-\\tau / \\zeta))
+    .. math:: s = \text{sigmoid}((\log\alpha + \text{logit}(u)) / \beta), \quad
+       z = \max(0, \min(1, s (\zeta - \tau) + \tau)), \quad
+       P(z > 0) = \text{sigmoid}(\log\alpha - \beta \log(-\tau / \zeta))
 
     log alpha starts at 0: with the default settings the gate's value is then 0.5 and it is open with
     probability 0.83, as the Gaussian gate's 0.5 and 0.84, so the two start alike. log alpha lives on a
@@ -55,10 +55,10 @@ class HardConcreteGate(Gate):
         """The way from the start to a closed gate, over the Gaussian gate's 0.5."""
         return math.log(self.zeta / -self.tau) / GaussianGate.start
 
-    def noise(self, u: Tensor) -> Tensor | None:  # noqa: D102
+    def noise(self, u: Tensor) -> Tensor:  # noqa: D102
         return torch.logit(u)
 
-    def sample(self, parameter: Tensor, noise: Tensor | None) -> Tensor:  # noqa: D102
+    def sample(self, parameter: Tensor, noise: Tensor) -> Tensor:  # noqa: D102
         return self._stretch((parameter + noise) / self.beta)
 
     def value(self, parameter: Tensor) -> Tensor:  # noqa: D102

@@ -9,9 +9,9 @@ from sklearn.metrics import precision_recall_fscore_support
 
 
 def selection_scores(selected: ArrayLike, relevant: ArrayLike) -> dict[str, float]:
-    """Return precision, recall and F1 of a selected set; each is 0 where it is 0/0.
+    r"""Return precision, recall and F1 of a selected set; each is 0 where it is 0/0.
 
-    .. math:: F_1 = 2 \\cdot \\text{precision} \\cdot \\text{recall} / (\\text{precision} + \\text{recall})
+    .. math:: F_1 = 2 \cdot \text{precision} \cdot \text{recall} / (\text{precision} + \text{recall})
 
     Parameters
     ----------
@@ -54,9 +54,9 @@ def median_rank(importances: ArrayLike, relevant: ArrayLike) -> float:
 
 
 def informative_weight_ratio(weights: ArrayLike, relevant: ArrayLike) -> float:
-    """Return the informative features' share of all weight (IFWR); 0 when there is no weight.
+    r"""Return the informative features' share of all weight (IFWR); 0 when there is no weight.
 
-    .. math:: \\sum_{d \\in S^*} |W_d| / \\sum_d |W_d|
+    .. math:: \sum_{d \in S^*} |W_d| / \sum_d |W_d|
 
     Parameters
     ----------
@@ -75,9 +75,9 @@ def informative_weight_ratio(weights: ArrayLike, relevant: ArrayLike) -> float:
 
 
 def support_overlap(supports: Sequence[ArrayLike]) -> float:
-    """Return the mean Jaccard overlap of all pairs of runs; two empty selections agree (1).
+    r"""Return the mean Jaccard overlap of all pairs of runs; two empty selections agree (1).
 
-    .. math:: \\text{mean}_{a < b} |S_a \\cap S_b| / |S_a \\cup S_b|
+    .. math:: \text{mean}_{a < b} |S_a \cap S_b| / |S_a \cup S_b|
 
     Parameters
     ----------

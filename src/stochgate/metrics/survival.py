@@ -26,7 +26,10 @@ def concordance_index(event: ArrayLike, time: ArrayLike, risk: ArrayLike) -> flo
     0.6666666666666666
     """
     event, time = np.asarray(event, dtype=bool), np.asarray(time, dtype=np.float64)
-    _, rank = np.unique(np.asarray(risk, dtype=np.float64), return_inverse=True)
+    risk = np.asarray(risk, dtype=np.float64)
+    if np.isnan(risk).any():
+        raise ValueError(f"risk contains NaN in row {np.flatnonzero(np.isnan(risk))[0]}.")
+    _, rank = np.unique(risk, return_inverse=True)
     counts = _Counts(rank.max() + 1)
     concordant = tied = pairs = 0
     # from the latest time to the earliest: whoever is in `counts` outlives the events to come

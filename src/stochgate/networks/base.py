@@ -31,7 +31,7 @@ class Network(BaseEstimator, ABC):
     """
 
     @abstractmethod
-    def initial(self, seeds: Tensor, n_columns: int, base: Tensor) -> dict[str, Tensor]:
+    def initial(self, seeds: Tensor, n_columns: int, base: Tensor, intercept: bool) -> dict[str, Tensor]:
         """Return the parameters before the first step, each of shape (n_models, ...).
 
         Parameters
@@ -40,6 +40,8 @@ class Network(BaseEstimator, ABC):
         n_columns : int
         base : Tensor, shape (n_models, n_outputs)
             Output of a model that sees no feature; it also carries dtype and device.
+        intercept : bool
+            Whether to train a constant in the output; without it a Cox model's would drift.
         """
 
     @abstractmethod
@@ -65,9 +67,7 @@ class Network(BaseEstimator, ABC):
         """Estimate how many numbers one model's weights and its activations take."""
 
     @abstractmethod
-    def narrow(
-        self, parameters: Parameters, columns: Tensor
-    ) -> tuple[dict[str, Tensor], Tensor | None]:
+    def narrow(self, parameters: Parameters, columns: Tensor) -> tuple[dict[str, Tensor], Tensor | None]:
         """Keep what is needed to compute with some columns only (the others being gated off).
 
         Returns

@@ -1,6 +1,8 @@
 """Multi-layer perceptrons; a linear model is one without hidden layers."""
 
 import math
+from collections.abc import Callable
+from itertools import pairwise
 from numbers import Real
 
 import torch
@@ -10,7 +12,7 @@ from torch.nn import functional as F
 
 from stochgate.networks.base import Columns, Network, Parameters, draw_weights
 
-ACTIVATIONS = {
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
     "tanh": torch.tanh,
     "sigmoid": torch.sigmoid,
@@ -21,10 +23,10 @@ _HALF_LINEAR = {"relu", "silu"}  # they halve the variance, so weights start sqr
 
 
 class MLP(Network):
-    """A multi-layer perceptron whose gates are folded into the first layer.
+    r"""A multi-layer perceptron whose gates are folded into the first layer.
 
-    .. math:: f(x) = W_L\\, a(\\dots a(W_1 (x \\odot z) + b_1) \\dots) + b_L,
-       \\quad W_1 (x \\odot z) = (W_1 \\text{diag}(z)) x
+    .. math:: f(x) = W_L\, a(\dots a(W_1 (x \odot z) + b_1) \dots) + b_L,
+       \quad W_1 (x \odot z) = (W_1 \text{diag}(z)) x
 
     Parameters
     ----------
@@ -64,15 +66,21 @@ class MLP(Network):
         self.skip = skip
         self.init_std = init_std
 
-    def initial(self, seeds: Tensor, n_columns: int, base: Tensor) -> dict[str, Tensor]:  # noqa: D102
+    def initial(  # noqa: D102
+        self, seeds: Tensor, n_columns: int, base: Tensor, intercept: bool
+    ) -> dict[str, Tensor]:
         widths = [n_columns, *self.hidden, base.shape[1]]
         parameters = {}
-        for layer, (n_in, n_out) in enumerate(zip(widths, widths[1:], strict=False)):
+        for layer, (n_in, n_out) in enumerate(pairwise(widths)):
             weight = draw_weights(seeds, layer, (n_out, n_in), base)
             weight *= self._std(n_in, to_output=n_columns == n_in and not self.hidden)
             parameters[f"weight_{layer}"] = weight
             parameters[f"bias_{layer}"] = base.new_zeros(len(base), n_out)
-        parameters[f"bias_{len(self.hidden)}"] = base.clone()
+        last = f"bias_{len(self.hidden)}"
+        if intercept:
+            parameters[last] = base.clone()
+        else:
+            del parameters[last]
         if self.skip and self.hidden:
             skip = draw_weights(seeds, len(widths), (base.shape[1], n_columns), base)
             parameters["skip"] = skip * self._std(n_columns, to_output=True)
@@ -88,21 +96,20 @@ class MLP(Network):
         h = columns.linear(first)  # (n_models, n_units, n_samples)
         if shift is not None:
             h = h - first @ shift.unsqueeze(2)
-        n_units = parameters["bias_0"].shape[1]
+        n_units = parameters["weight_0"].shape[1]
         h, skipped = h[:, :n_units], h[:, n_units:]
-        h = h + parameters["bias_0"].unsqueeze(2)
-        for layer in range(1, len(self.hidden) + 1):
-            h = ACTIVATIONS[self.activation](h)
-            h = torch.baddbmm(
-                parameters[f"bias_{layer}"].unsqueeze(2), parameters[f"weight_{layer}"], h
-            )
+        for layer in range(len(self.hidden) + 1):
+            if layer > 0:
+                h = parameters[f"weight_{layer}"] @ ACTIVATIONS[self.activation](h)
+            if f"bias_{layer}" in parameters:
+                h = h + parameters[f"bias_{layer}"].unsqueeze(2)
         if "skip" in parameters:
             h = h + skipped
         return h.transpose(1, 2)
 
     def floats(self, n_columns: int, n_rows: int, n_outputs: int) -> tuple[int, int]:  # noqa: D102
         widths = [n_columns, *self.hidden, n_outputs]
-        weights = sum((a + 1) * b for a, b in zip(widths, widths[1:], strict=False))
+        weights = sum((a + 1) * b for a, b in pairwise(widths))
         return weights + self.skip * n_columns * n_outputs, n_rows * sum(widths[1:])
 
     def narrow(  # noqa: D102

@@ -16,9 +16,9 @@ _REFUSED = (
 
 
 class ModuleNetwork(Network):
-    """Any ``torch.nn.Module``, gated at its input and stacked with ``torch.func``.
+    r"""Any ``torch.nn.Module``, gated at its input and stacked with ``torch.func``.
 
-    .. math:: f(x) = \\text{module}(x \\odot z)
+    .. math:: f(x) = \text{module}(x \odot z)
 
     Batch norm and dropout are refused: they carry hidden state across the models of a stack.
 
@@ -42,7 +42,9 @@ class ModuleNetwork(Network):
     def __init__(self, factory: Callable[[int, int], nn.Module]):
         self.factory = factory
 
-    def initial(self, seeds: Tensor, n_columns: int, base: Tensor) -> dict[str, Tensor]:  # noqa: D102
+    def initial(  # noqa: D102
+        self, seeds: Tensor, n_columns: int, base: Tensor, intercept: bool
+    ) -> dict[str, Tensor]:
         n_outputs = base.shape[1]
         modules = []
         for seed in seeds.tolist():

@@ -39,6 +39,9 @@ class Objective(BaseEstimator, ABC):
     learnt from y (its scale, class weights, the base rate) is learnt per model, from its weights.
     """
 
+    #: whether the loss depends on a constant added to the output
+    intercept: bool = True
+
     @abstractmethod
     def encode(self, y: ArrayLike) -> Target:
         """Check y and encode it."""

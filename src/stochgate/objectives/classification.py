@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import ArrayLike
+from sklearn.utils._missing import is_pandas_na
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
@@ -16,9 +17,9 @@ from stochgate.objectives.base import Learned, Objective, Rows, Target
 
 
 class Classification(Objective):
-    """Cross-entropy: one output for two classes, one per class for more.
+    r"""Cross-entropy: one output for two classes, one per class for more.
 
-    .. math:: L = -\\sum_n w_n c_{y_n} \\log p(y_n | x_n)
+    .. math:: L = -\sum_n w_n c_{y_n} \log p(y_n | x_n)
 
     Parameters
     ----------
@@ -40,6 +41,7 @@ class Classification(Objective):
 
     def encode(self, y: ArrayLike) -> Target:  # noqa: D102
         y = column_or_1d(y, warn=True)
+        _refuse_missing_labels(y)
         check_classification_targets(y)
         classes, label = np.unique(y, return_inverse=True)
         if len(classes) < 2:
@@ -56,6 +58,10 @@ class Classification(Objective):
                     f"{classes.tolist()}."
                 )
             factor = [float(self.class_weight.get(c, 1.0)) for c in classes.tolist()]
+            if not all(0 <= f < np.inf for f in factor):
+                raise ValueError(
+                    f"class_weight is {dict(self.class_weight)}; a weight is a number not below 0."
+                )
             rows["class_weight"] = torch.tensor(factor, dtype=torch.float64)[rows["label"]]
         return Target(rows, 1 if len(classes) == 2 else len(classes), facts)
 
@@ -109,3 +115,16 @@ class Classification(Objective):
     @staticmethod
     def _one_hot(rows: Rows, like: Tensor) -> Tensor:
         return F.one_hot(rows["label"]).to(like.dtype)  # (n_samples, n_classes)
+
+
+def _refuse_missing_labels(y: np.ndarray) -> None:
+    if y.dtype.kind == "f":
+        missing = ~np.isfinite(y)
+    else:
+        missing = np.array([v is None or is_pandas_na(v) or v != v for v in y.tolist()], dtype=bool)
+    if missing.any():
+        row = np.flatnonzero(missing)[0]
+        raise ValueError(
+            f"Input y contains {y[row]} in row {row}, which is no label; give the row a label or "
+            "drop it."
+        )

@@ -13,15 +13,15 @@ from stochgate.objectives.survival_target import read_survival_target
 
 
 class Cox(Objective):
-    """The negative log partial likelihood, divided by the weight of the events.
+    r"""The negative log partial likelihood, divided by the weight of the events.
 
-    .. math:: L = -\\sum_{i: \\delta_i = 1} w_i \\Big(\\eta_i -
-       \\log \\sum_{j: t_j \\ge t_i} w_j e^{\\eta_j}\\Big)
+    .. math:: L = -\sum_{i: \delta_i = 1} w_i \Big(\eta_i -
+       \log \sum_{j: t_j \ge t_i} w_j e^{\eta_j}\Big)
 
     for Breslow's treatment of ties. Efron's replaces the inner sum, for the r-th of d tied events, by
     :math:`S - (r / d) E` with S the sum over the risk set and E that over the tied events, and gives
-    each of them the mean weight of the d events (as R's ``survival`` does). Weights act inside the
-    risk sets, and a row of weight 0 leaves them. Everything is in log space.
+    each of these d logarithms the mean weight of the d events (as R's ``survival`` does). Weights
+    act inside the risk sets, and a row of weight 0 leaves them. Everything is in log space.
 
     Parameters
     ----------
@@ -34,6 +34,7 @@ class Cox(Objective):
     tensor([ True, False])
     """
 
+    intercept = False  # the baseline hazard takes it up
     _parameter_constraints = {"ties": [StrOptions({"breslow", "efron"})]}
 
     def __init__(self, ties: str = "breslow"):
@@ -64,9 +65,9 @@ class Cox(Objective):
         at_risk = weights.log() + eta  # -inf for a row of weight 0
         log_risk = LogCumSumExp.apply(at_risk)[:, rows["end"]]
         weighs = rows["dies"] & (weights > 0)
-        if self.ties == "efron":
-            weights, log_risk = self._efron(weights, weighs, at_risk, log_risk, rows)
         losses = weights * (log_risk - eta)
+        if self.ties == "efron":
+            losses = losses + self._efron(weights, weighs, at_risk, log_risk, rows)
         return torch.where(weighs, losses, 0).sum(1)
 
     def held_out_loss(
@@ -89,10 +90,8 @@ class Cox(Objective):
         return {**rows, "order": order, "group": group, "end": end, "dies": rows["event"][order]}
 
     @staticmethod
-    def _efron(
-        weights: Tensor, weighs: Tensor, at_risk: Tensor, log_risk: Tensor, rows: Rows
-    ) -> tuple[Tensor, Tensor]:
-        """Return Efron's weights and log risk sums; a model's own events alone count as tied."""
+    def _efron(weights: Tensor, weighs: Tensor, at_risk: Tensor, log_risk: Tensor, rows: Rows) -> Tensor:
+        """Return what Efron's loss adds to Breslow's; a model's own events alone count as tied."""
         group = rows["group"].expand_as(at_risk)
         n_groups = int(rows["group"][-1]) + 1
 
@@ -109,16 +108,15 @@ class Cox(Objective):
         # log E - log S from values relative to S: both are at most 0, so nothing overflows
         relative = torch.where(weighs, at_risk - torch.where(weighs, log_risk, 0), -torch.inf)
         share = per_group(relative.exp()).gather(1, group)
-        log_risk = log_risk + torch.log1p(-rank / tied * share)
         mean = per_group(torch.where(weighs, weights, 0)).gather(1, group) / tied
-        return mean, log_risk
+        return mean * torch.log1p(-rank / tied * share)
 
 
 class LogCumSumExp(torch.autograd.Function):
     """log(cumsum(exp(x))) along dim 1, with a gradient that neither overflows nor meets inf - inf.
 
-    The gradient, sum over i >= j of g_i exp(x_j - L_i), is itself computed in log space; the incoming
-    g must not be negative, which holds for a partial likelihood.
+    The gradient, sum over i >= j of g_i exp(x_j - L_i), is itself computed in log space, apart for the
+    positive and the negative g.
     """
 
     @staticmethod
@@ -130,5 +128,9 @@ class LogCumSumExp(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Tensor:  # noqa: D102
         x, result = ctx.saved_tensors
-        terms = torch.where(grad > 0, grad.log() - result, -torch.inf)
-        return (x + torch.logcumsumexp(terms.flip(1), dim=1).flip(1)).exp()
+
+        def summed(size: Tensor) -> Tensor:
+            terms = torch.where(size > 0, size.log() - result, -torch.inf)
+            return (x + torch.logcumsumexp(terms.flip(1), dim=1).flip(1)).exp()
+
+        return summed(grad.clamp_min(0)) - summed(grad.clamp_max(0).neg())

@@ -10,9 +10,9 @@ from stochgate.objectives.base import Learned, Objective, Rows, Target
 
 
 class Regression(Objective):
-    """Squared error, averaged over the outputs.
+    r"""Squared error, averaged over the outputs.
 
-    .. math:: L = \\sum_n w_n \\frac{1}{K} \\sum_k (f_k(x_n) - y_{nk})^2
+    .. math:: L = \sum_n w_n \frac{1}{K} \sum_k (f_k(x_n) - y_{nk})^2
 
     Parameters
     ----------
@@ -33,10 +33,17 @@ class Regression(Objective):
         self.standardize = standardize
 
     def encode(self, y: ArrayLike) -> Target:  # noqa: D102
-        values = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+        values = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", ensure_all_finite=False)
         many = values.ndim == 2
         values = values if many else values[:, None]
-        return Target({"y": torch.from_numpy(values)}, values.shape[1], {"many": many})
+        wrong = np.argwhere(~np.isfinite(values))
+        if wrong.size:
+            row, output = wrong[0]
+            raise ValueError(
+                f"Input y contains {values[row, output]} in row {row}; y must be finite numbers, so "
+                "drop the row."
+            )
+        return Target({"y": torch.tensor(values)}, values.shape[1], {"many": many})
 
     def learn(self, rows: Rows, weights: Tensor) -> Learned:  # noqa: D102
         y = rows["y"]  # (n_samples, n_outputs), float64: the mean of a large y must not cancel

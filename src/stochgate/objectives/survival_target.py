@@ -25,6 +25,10 @@ def read_survival_target(y: ArrayLike | tuple[Any, Any]) -> tuple[np.ndarray, np
     (array([ True, False]), array([2., 3.]))
     """
     event, time = _split(y)
+    if event.ndim != 1 or time.ndim != 1:
+        raise ValueError(
+            f"y holds events of shape {event.shape} and times of shape {time.shape}; {_EXPECTED}."
+        )
     event, time = _check_event(event), _check_time(time)
     if len(event) != len(time):
         raise ValueError(f"y has {len(event)} events but {len(time)} times; give one of each a row.")
@@ -48,10 +52,7 @@ def _split(y: Any) -> tuple[np.ndarray, np.ndarray]:
 def _check_event(event: np.ndarray) -> np.ndarray:
     if event.dtype == bool:
         return event
-    try:
-        event = event.astype(np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"The event column holds {event.flat[0]!r}; {_EXPECTED}.") from None
+    event = _to_float(event, "event")
     wrong = np.flatnonzero(~np.isin(event, (0, 1)))
     if wrong.size:
         raise ValueError(
@@ -61,10 +62,7 @@ def _check_event(event: np.ndarray) -> np.ndarray:
 
 
 def _check_time(time: np.ndarray) -> np.ndarray:
-    try:
-        time = time.astype(np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"The time column holds {time.flat[0]!r}; {_EXPECTED}.") from None
+    time = _to_float(time, "time")
     wrong = np.flatnonzero(~np.isfinite(time))
     if wrong.size:
         raise ValueError(
@@ -77,3 +75,19 @@ def _check_time(time: np.ndarray) -> np.ndarray:
             "observation and can not be below 0."
         )
     return time
+
+
+def _to_float(column: np.ndarray, name: str) -> np.ndarray:
+    try:
+        return column.astype(np.float64)
+    except (TypeError, ValueError):
+        wrong = next(value for value in column.tolist() if not _is_number(value))
+        raise ValueError(f"The {name} column holds {wrong!r}, not a number; {_EXPECTED}.") from None
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True

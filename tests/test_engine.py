@@ -1,0 +1,314 @@
+"""The engine against the plain loop, and the laws of the stack."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from reference import problem, row_batches, train_one
+from stochgate.engine import (
+    FREE,
+    OPEN,
+    DenseColumns,
+    Design,
+    SparseColumns,
+    Training,
+    execute,
+    make_plan,
+    train,
+)
+from stochgate.gates import DeterministicGate, GaussianGate, HardConcreteGate
+from stochgate.networks import MLP, ModuleNetwork
+from stochgate.objectives import Classification, Cox, Regression
+
+
+def small_module(n_columns, n_outputs):
+    return nn.Linear(n_columns, n_outputs)
+
+
+GATES = [GaussianGate(), GaussianGate(sigma=0.3), HardConcreteGate(), DeterministicGate()]
+NETWORKS = [
+    MLP(hidden=()),
+    MLP(hidden=(8,)),
+    MLP(hidden=(4, 3), activation="tanh", skip=True),
+    MLP(hidden=(3,), activation="selu", init_std=0.1),
+    MLP(hidden=(3,), activation="silu"),
+    MLP(hidden=(3,), activation="sigmoid"),
+    ModuleNetwork(small_module),
+]
+OBJECTIVES = [
+    (Classification(), "binary"),
+    (Classification(class_weight="balanced"), "multiclass"),
+    (Regression(), "regression"),
+    (Regression(), "multioutput"),
+    (Cox(), "survival"),
+    (Cox(ties="efron"), "survival"),
+]
+TRAININGS = [
+    Training(n_steps=10),
+    Training(n_steps=10, optimizer="sgd", lr=0.1, gate_lr=0.05, lr_decay="constant"),
+    Training(n_steps=10, n_draws=3, schedule="warm-up"),
+]
+HARDEST = Training(n_steps=6, batch_size=7, n_draws=2, schedule="ramp")
+
+LAM = [0.0, 0.5, 2.0]
+SEED = [3, 7, 7]
+
+
+def make(objective, kind, training, gate=None, network=None, dtype=torch.float64, n_samples=24):
+    """Return a plan of three models that differ in lam, seed and weights, and what it needs."""
+    X, y = problem(kind, n_samples=n_samples)
+    rng = np.random.default_rng(1)
+    weights = rng.integers(0, 3, size=(3, n_samples)) * rng.uniform(0.5, 1.5, size=(3, n_samples))
+    weights[0] = 1.0
+    weights[:, :6] += 0.5  # every class and an event in each
+    target = objective.encode(y)
+    design = Design(DenseColumns(torch.tensor(X, dtype=dtype)), None, X.shape[1])
+    fixed = torch.full((3, X.shape[1]), FREE, dtype=torch.int8)
+    fixed[2, 1] = OPEN
+    plan = make_plan(
+        gate or GaussianGate(),
+        network or MLP(hidden=(4,)),
+        objective,
+        training,
+        lam=LAM,
+        seed=SEED,
+        weights=torch.tensor(weights, dtype=dtype),
+        n_gates=X.shape[1],
+        costs=torch.tensor([1.0, 2.0, 0.5, 1.0, 1.0]),
+        fixed=fixed,
+        data_seed=5,
+    )
+    return plan, design, target
+
+
+def reference_of(plan, design, target, i):
+    """Train model i of a plan by the plain loop; return its gates and outputs."""
+    rows = target.rows
+    if "label" in rows:
+        y = rows["label"]
+    elif "y" in rows:
+        y = rows["y"]
+    else:
+        y = rows["event"], -rows["block"].double()
+    X = design.columns.dense()
+    return train_one(
+        X,
+        y,
+        plan.weights[i],
+        gate=plan.gate,
+        network=plan.network,
+        objective=plan.objective,
+        training=plan.training,
+        lam=plan.lam[i],
+        seed=int(plan.seed[i]),
+        costs=plan.costs,
+        keep=plan.fixed[i] == OPEN,
+        batches=row_batches(len(X), plan.training.batch_size, plan.training.n_steps, plan.data_seed),
+    )
+
+
+@pytest.mark.parametrize(("objective", "kind"), OBJECTIVES, ids=str)
+@pytest.mark.parametrize("network", NETWORKS, ids=str)
+@pytest.mark.parametrize("gate", GATES, ids=str)
+def test_stack_equals_plain_loop(gate, network, objective, kind):
+    check_against_plain_loop(*make(objective, kind, HARDEST, gate, network))
+
+
+@pytest.mark.parametrize("training", TRAININGS, ids=str)
+@pytest.mark.parametrize(("objective", "kind"), OBJECTIVES, ids=str)
+def test_every_way_of_training_equals_plain_loop(objective, kind, training):
+    check_against_plain_loop(*make(objective, kind, training))
+
+
+def check_against_plain_loop(plan, design, target):
+    models = train(plan, design, target).models
+    outputs = models.predict(design)
+    for i in range(plan.n_models):
+        z, output = reference_of(plan, design, target, i)
+        torch.testing.assert_close(models.gates()[i], z, rtol=0, atol=1e-10)
+        assert_same_output(outputs[i], output, plan)
+
+
+def assert_same_output(output, expected, plan):
+    if not plan.objective.intercept:  # log hazards are defined up to a constant
+        output, expected = output - output.mean(0), expected - expected.mean(0)
+    torch.testing.assert_close(output, expected, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize(("objective", "kind"), OBJECTIVES, ids=str)
+def test_a_model_does_not_know_its_neighbours(objective, kind):
+    plan, design, target = make(objective, kind, Training(n_steps=40, batch_size=10))
+    stack = train(plan, design, target).models.gate_parameter
+    for rows in ([2], [1, 0], [2, 2, 0, 1]):
+        others = train(plan.take(torch.tensor(rows)), design, target).models.gate_parameter
+        torch.testing.assert_close(others, stack[rows], rtol=0, atol=1e-10)
+
+
+def test_float32_stack_equals_each_model_alone():
+    training = Training(n_steps=50)
+    plan, design, target = make(Classification(), "binary", training, dtype=torch.float32)
+    stack = train(plan, design, target).models.gate_parameter
+    for i in range(plan.n_models):
+        alone = train(plan.take(torch.tensor([i])), design, target).models.gate_parameter[0]
+        torch.testing.assert_close(alone, stack[i], rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("network", [MLP(hidden=(4,)), ModuleNetwork(small_module)], ids=str)
+@pytest.mark.parametrize(("objective", "kind"), OBJECTIVES, ids=str)
+def test_weight_0_equals_the_row_removed(objective, kind, network):
+    X, y = problem(kind)
+    keep = np.ones(len(X), dtype=bool)
+    keep[[7, 9, 15, 20]] = False
+    X[7] = 1e3  # a held-out outlier must not touch the scaling
+    y_kept = tuple(v[keep] for v in y) if isinstance(y, tuple) else y[keep]
+
+    def fit(X, y, weights):
+        design = Design(DenseColumns(torch.tensor(X)), None, X.shape[1])
+        target = objective.encode(y)
+        plan = make_plan(
+            GaussianGate(),
+            network,
+            objective,
+            Training(n_steps=40),
+            lam=0.3,
+            seed=1,
+            weights=torch.tensor(weights)[None],
+            n_gates=X.shape[1],
+        )
+        models = train(plan, design, target).models
+        return models.gates(), models.predict(design)[0], models.learned, plan
+
+    gates, output, learned, plan = fit(X, y, keep.astype(float))
+    gates_kept, output_kept, learned_kept, _ = fit(X[keep], y_kept, np.ones(keep.sum()))
+    torch.testing.assert_close(gates, gates_kept, rtol=0, atol=1e-10)
+    assert_same_output(output[torch.tensor(keep)], output_kept, plan)
+    for name in learned:
+        torch.testing.assert_close(learned[name], learned_kept[name], rtol=0, atol=1e-10)
+
+
+def test_sparse_equals_dense_without_centring():
+    from scipy import sparse
+
+    X, y = problem("binary")
+    X[np.abs(X) < 1] = 0
+    objective = Classification()
+    target = objective.encode(y)
+    columns = [
+        DenseColumns(torch.tensor(X)),
+        SparseColumns(sparse.csr_array(X), torch.float64, torch.device("cpu")),
+    ]
+    for size in (None, 7):
+        plan, _, _ = make(objective, "binary", Training(n_steps=20, batch_size=size, standardize=False))
+        dense, csr = (train(plan, Design(c, None, 5), target).models for c in columns)
+        torch.testing.assert_close(dense.gates(), csr.gates(), rtol=0, atol=1e-10)
+
+
+def test_groups_share_one_gate():
+    X, y = problem("binary")
+    objective = Classification()
+    design = Design(DenseColumns(torch.tensor(X)), torch.tensor([0, 1, 1, 0, 2]), 3)
+    plan = make_plan(
+        GaussianGate(),
+        MLP(hidden=(4,)),
+        objective,
+        Training(n_steps=10),
+        lam=0.3,
+        seed=1,
+        weights=torch.ones(1, len(X), dtype=torch.float64),
+        n_gates=3,
+    )
+    models = train(plan, design, objective.encode(y)).models
+    assert models.gates().shape == (1, 3)
+    assert design.spread(models.gates()).shape == (1, 5)
+
+
+def test_chunks_change_nothing():
+    plan, design, target = make(Regression(), "regression", Training(n_steps=30, n_snapshots=3))
+    whole = execute(plan, design, target)
+    pieces = execute(plan, design, target, budget=1)
+    torch.testing.assert_close(
+        whole.models.gate_parameter, pieces.models.gate_parameter, rtol=0, atol=1e-10
+    )
+    torch.testing.assert_close(whole.gate_path, pieces.gate_path, rtol=0, atol=1e-10)
+    assert pieces.models.plan is plan
+
+
+def with_held_out(patience, n_steps=200):
+    training = Training(n_steps=n_steps, n_snapshots=20, patience=patience, lr=0.05)
+    plan, design, target = make(Regression(), "regression", training)
+    plan = plan.__class__(**{**vars(plan), "test_weights": (plan.weights == 0).double() + 0.1})
+    return plan, design, target
+
+
+def test_early_stopping_returns_each_models_best_snapshot():
+    plan, design, target = with_held_out(patience=3)
+    stopped = train(plan, design, target)
+    full = train(*with_held_out(patience=None))
+    stopped_at = []
+    for i in range(plan.n_models):
+        losses = full.held_out_loss[:, i]
+        best, since, last = 0, 0, len(losses) - 1
+        for s in range(1, len(losses)):
+            best, since = (s, 0) if losses[s] < losses[best] else (best, since + 1)
+            if since == 3:
+                last = s
+                break
+        stopped_at.append(last)
+        assert int(stopped.step[i]) == int(full.steps[best])
+        torch.testing.assert_close(
+            stopped.models.gate_parameter[i], full.gate_path[best, i], rtol=0, atol=1e-10
+        )
+        assert stopped.held_out_loss[last + 1 :, i].isnan().all()
+    assert len(set(stopped_at)) > 1  # models stopped at different times, so the stack shrank
+    assert max(stopped_at) == len(stopped.steps) - 1
+
+
+def test_recorded_held_out_loss_is_that_of_the_held_out_rows():
+    plan, design, target = with_held_out(patience=None, n_steps=20)
+    trained = train(plan, design, target)
+    output = trained.models.predict(design)
+    learned = trained.models.learned
+    expected = plan.objective.mean_loss(output, target.rows, plan.test_weights, learned)
+    torch.testing.assert_close(trained.held_out_loss[-1], expected)
+
+
+@pytest.mark.parametrize(("objective", "kind"), OBJECTIVES, ids=str)
+def test_a_batch_without_weight_adds_zero(objective, kind):
+    X, y = problem(kind)
+    target = objective.encode(y)
+    weights = torch.ones(2, len(X), dtype=torch.float64)
+    learned = objective.learn(target.rows, weights)
+    weights[0, :] = 0  # in this batch
+    output = torch.zeros(2, len(X), target.n_outputs, dtype=torch.float64, requires_grad=True)
+    loss = objective.loss(output, target.rows, weights, learned)
+    loss.sum().backward()
+    assert loss[0] == 0
+    assert (output.grad[0] == 0).all()
+    assert output.grad[1].isfinite().all()
+
+
+def test_callbacks_see_every_snapshot():
+    plan, design, target = make(Classification(), "binary", Training(n_steps=10, n_snapshots=5))
+    seen = []
+    train(plan, design, target, callbacks=(seen.append,))
+    assert [snapshot.step for snapshot in seen] == [2, 4, 6, 8, 10]
+    assert seen[-1].gates.shape == (3, 5)
+
+
+def test_same_seed_gives_the_same_bits():
+    runs = [train(*make(Classification(), "binary", Training(n_steps=30))) for _ in range(2)]
+    assert torch.equal(runs[0].models.gate_parameter, runs[1].models.gate_parameter)
+
+
+def test_a_column_constant_for_one_model_is_closed_for_it_alone():
+    plan, design, target = make(Classification(), "binary", Training(n_steps=10))
+    X = design.columns.dense().clone()
+    X[:, 0] = 0
+    X[8, 0] = 1
+    weights = torch.ones_like(plan.weights)
+    weights[0, 8] = 0
+    plan = plan.__class__(**{**vars(plan), "weights": weights})
+    gates = train(plan, Design(DenseColumns(X), None, 5), target).models.gates()
+    assert gates[0, 0] == 0
+    assert (gates[1:, 0] > 0).all()
