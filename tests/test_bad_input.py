@@ -1,8 +1,10 @@
 """Bad input is refused in a sentence that says what and where, and nothing is half-fitted."""
 
+import re
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from scipy import sparse
@@ -31,8 +33,8 @@ from stochgate import (
     NoFeatureSelectedWarning,
     Training,
 )
-from stochgate.gates import GaussianGate, HardConcreteGate
-from stochgate.networks import MLP, ModuleNetwork
+from stochgate.gates import GATES, GaussianGate, HardConcreteGate
+from stochgate.networks import ACTIVATIONS, MLP, NETWORKS, ModuleNetwork
 
 QUICK = short_training(n_steps=2)
 
@@ -83,9 +85,14 @@ BAD_X = [
     (
         "text in frame",
         lambda X: as_frame(X).assign(d="tall"),
-        "text in column 'd' .*'tall'.*OneHotEncoder",
+        "text or dates in column 'd' .*'tall'.*OneHotEncoder",
     ),
-    ("text in array", lambda X: put(X, (2, 5), "tall"), "text in column 5 .*'tall'"),
+    ("text in array", lambda X: put(X, (2, 5), "tall"), "text or dates in column 5 .*'tall'"),
+    (
+        "dates",
+        lambda X: as_frame(X).assign(d=pd.date_range("2020-01-01", periods=len(X))),
+        "dates in column 'd' .*2020-01-01",
+    ),
     ("one dimension", lambda X: X[:, 0], "Expected 2D array, got 1D array"),
     ("three dimensions", lambda X: X[:, :, None], "Found array with dim 3"),
     ("no column", lambda X: X[:, :0], "0 feature\\(s\\).*minimum of 1 is required"),
@@ -217,21 +224,22 @@ def module_with(layer):
     return ModuleNetwork(lambda n_in, n_out: nn.Sequential(layer(n_in), nn.Linear(n_in, n_out)))
 
 
+def one_of(names):
+    """Return the pattern of a message that lists the valid names."""
+    return re.escape(f"use one of {sorted(names)}")
+
+
 # parameter, bad value, message
 BAD_PARAMETERS = [
     ("lam", -0.1, "'lam' parameter .* must be a float in the range \\[0"),
     ("lam", np.nan, "'lam' parameter"),
     ("lam", np.inf, "lam.*inf"),
     ("lam", "much", "'lam' parameter .* Got 'much'"),
-    (
-        "gate",
-        "gausian",
-        "Unknown gate 'gausian'; use one of \\['deterministic', 'gaussian', 'hard-concrete'\\]",
-    ),
+    ("gate", "gausian", f"Unknown gate 'gausian'; {one_of(GATES)}"),
     ("gate", GaussianGate, "Unknown gate .* an instance of Gate"),
     ("gate", GaussianGate(sigma=0), "'sigma' parameter of GaussianGate must be .* Got 0"),
     ("gate", HardConcreteGate(tau=0.1), "'tau' parameter of HardConcreteGate"),
-    ("network", "cnn", "Unknown network 'cnn'; use one of \\['linear', 'mlp'\\]"),
+    ("network", "cnn", f"Unknown network 'cnn'; {one_of(NETWORKS)}"),
     ("network", nn.Linear(6, 1), "Unknown network Linear.* an instance of Network"),
     (
         "network",
@@ -245,7 +253,7 @@ BAD_PARAMETERS = [
     ("hidden", 16, "hidden.*16"),
     ("hidden", (16, 0), "hidden.*0"),
     ("hidden", (16, "wide"), "hidden.*'wide'"),
-    ("activation", "gelu", "Unknown activation 'gelu'; use one of \\['relu', .*'tanh'\\]"),
+    ("activation", "gelu", f"Unknown activation 'gelu'; {one_of(ACTIVATIONS)}"),
     ("training", "fast", "'training' parameter .* must be an instance of .*Training.* Got 'fast'"),
     ("training", Training(n_steps=0), "'n_steps' parameter of Training .* Got 0"),
     ("training", Training(lr=-1), "'lr' parameter of Training .* Got -1"),
@@ -359,6 +367,21 @@ def test_events_without_weight_are_refused():
     refuse_fit(GatedCox(), X, y, ValueError, "no event", sample_weight=1 - y[:, 0])
 
 
+def test_early_stopping_without_an_event_to_judge_by_is_refused():
+    X, y = survival_times()
+    y[:, 0] = np.arange(len(y)) < 3
+    model = GatedCox(training=Training(patience=2), random_state=0)
+    refuse_fit(model, X, y, ValueError, "held out for early stopping have .*no event")
+
+
+@pytest.mark.parametrize("patience", [None, 2])
+def test_diverged_training_is_refused(patience):
+    X, y = linear_response()
+    training = short_training(n_snapshots=1, optimizer="sgd", lr=100.0, patience=patience)
+    model = GatedRegressor(lam=0.0, hidden=(8,), training=training, random_state=0)
+    refuse_fit(model, X, y, ValueError, "training diverged: .* smaller lr")
+
+
 @pytest.mark.parametrize("estimator_class", ESTIMATORS)
 def test_one_sample_is_refused(estimator_class):
     X, y = make_problem(estimator_class)
@@ -378,7 +401,7 @@ def test_one_sample_is_refused(estimator_class):
         (lambda X: X[["b", "a", "c", "d", "e", "f"]], "must be in the same order"),
         (lambda X: renamed_twice(X.to_numpy()), "duplicate column names: \\['b'\\]"),
         (lambda X: X.assign(e=np.nan), "NaN in row 0, column 'e'"),
-        (lambda X: X.assign(e="tall"), "text in column 'e'"),
+        (lambda X: X.assign(e="tall"), "text or dates in column 'e'"),
         (lambda X: X["a"], "Expected (a )?2(D|-dimensional)"),
         (lambda X: X[:0], "0 sample.* a minimum of 1 is required"),
     ],

@@ -1,6 +1,8 @@
 """The league's tasks as research sees them: training rows only."""
+
 import numpy as np
 from stochgate import datasets as d
+
 
 def tasks():
     return {

@@ -91,7 +91,7 @@ def _to_torch(X: sparse.csr_array, dtype: torch.dtype, device: torch.device) -> 
         return torch.sparse_csr_tensor(
             torch.from_numpy(X.indptr.astype(np.int64)),
             torch.from_numpy(X.indices.astype(np.int64)),
-            torch.from_numpy(X.data).to(dtype),
+            torch.tensor(X.data, dtype=dtype),  # a copy: the input may be read-only
             X.shape,
             device=device,
             check_invariants=False,

@@ -43,12 +43,9 @@ class Predictor:
         cls, models: Models, design: Design, prescale: Prescale, gates: Tensor, base: Tensor
     ) -> "Predictor":
         """Cut a stack of one model down to the columns whose gate, shape (1, n_gates), is not 0."""
-        network = models.plan.network
         scale = design.spread(gates) * models.scaling.scale
-        used = torch.nonzero(design.spread(gates)[0])[:, 0]
-        parameters, columns = network.narrow(models.parameters, used)
-        if columns is None:
-            columns = torch.arange(scale.shape[1], device=scale.device)
+        columns = torch.nonzero(design.spread(gates)[0])[:, 0]
+        network, parameters = models.plan.network.narrow(models.parameters, columns)
         shift = models.scaling.shift
         return cls(
             network,

@@ -112,7 +112,7 @@ class GatedEstimator(SelectorMixin, BaseEstimator):
         -------
         self
         """
-        vars(self).pop("_predictor", None)  # whatever fails below leaves no older model behind
+        self.__dict__.pop("_predictor", None)  # whatever fails below leaves no older model behind
         self._validate_params()
         refuse_not_callable("callbacks", self.callbacks)
         training = Training() if self.training is None else self.training
@@ -132,7 +132,9 @@ class GatedEstimator(SelectorMixin, BaseEstimator):
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         random_state = check_random_state(self.random_state)
         held_out = self._hold_out(training, random_state, X.shape[0])
-        self._refuse_nothing_to_learn(objective, target, weights * ~held_out)
+        self._refuse_no_weight(objective, target, weights * ~held_out, "left to learn from")
+        if held_out.any():
+            self._refuse_no_weight(objective, target, weights * held_out, "held out for early stopping")
         self._warn_of_constant_columns(X, weights)
 
         seen = X if weights.all() else X[weights > 0]
@@ -158,6 +160,7 @@ class GatedEstimator(SelectorMixin, BaseEstimator):
         target = _to_device(target, device)
         with ProgressBar(self.verbose) as bar:
             trained = execute(plan, design, target, (*bar.callbacks, *(self.callbacks or ())))
+        self._refuse_diverged(trained)
         self._keep(trained, objective, target, design, prescale, gate_map)
         return self
 
@@ -241,13 +244,23 @@ class GatedEstimator(SelectorMixin, BaseEstimator):
         return held_out
 
     @staticmethod
-    def _refuse_nothing_to_learn(objective: Objective, target: Target, weights: np.ndarray) -> None:
+    def _refuse_no_weight(objective: Objective, target: Target, weights: np.ndarray, which: str) -> None:
         rows = torch.from_numpy(weights)[None]
         learned = objective.learn(target.rows, rows)
         if not objective.total(target.rows, rows, learned)[0] > 0:
             raise ValueError(
-                "The rows that are left to learn from have no weight (or no event): check "
-                "sample_weight, and give early stopping more rows."
+                f"The rows that are {which} have no weight (or no event): check sample_weight, and "
+                "give early stopping more rows or another share of them."
+            )
+
+    @staticmethod
+    def _refuse_diverged(trained: Trained) -> None:
+        models = trained.models
+        numbers = [models.gate_parameter, *models.parameters.values()]
+        if trained.step[0] == 0 or not all(torch.isfinite(n).all() for n in numbers):
+            raise ValueError(
+                "The training diverged: weights are not finite numbers any more; use a smaller lr, "
+                "standardize=True, or bring the columns of X to a smaller range."
             )
 
     def _warn_of_constant_columns(self, X: np.ndarray | sparse.csr_array, weights: np.ndarray) -> None:

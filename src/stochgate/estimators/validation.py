@@ -1,6 +1,6 @@
 """Checks of what users hand in: each error says what is wrong, where, and what to do."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -32,11 +32,11 @@ def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> np.ndarr
         )
     except (ValueError, TypeError) as error:
         where = _first_text_column(X)
-        if where is None or "convert" not in str(error):
+        if where is None or not ("convert" in str(error) or "promoted" in str(error)):
             raise
         raise ValueError(
-            f"X holds text in column {where[0]!r} ({where[1]!r}): features must be numbers; encode the "
-            f"column first, for instance with OneHotEncoder. ({error})"
+            f"X holds text or dates in column {where[0]!r} ({where[1]!r}): features must be numbers; "
+            f"encode the column first, for instance with OneHotEncoder. ({error})"
         ) from error
     _refuse_not_finite(X_checked, getattr(estimator, "feature_names_in_", None))
     return sparse.csr_array(X_checked) if sparse.issparse(X_checked) else X_checked
@@ -70,7 +70,7 @@ def _first_text_column(X: Any) -> tuple[Any, Any] | None:
 
 
 def _refuse_not_finite(X: np.ndarray | sparse.csr_array, names: np.ndarray | None) -> None:
-    values = X.data if sparse.issparse(X) else X
+    values: Any = X.data if sparse.issparse(X) else X
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(values.sum(dtype=np.float64)):  # one pass in the usual case
             return
@@ -88,7 +88,7 @@ def _refuse_not_finite(X: np.ndarray | sparse.csr_array, names: np.ndarray | Non
 def _first_not_finite(X: np.ndarray | sparse.csr_array) -> tuple[int, int]:
     if not sparse.issparse(X):
         return tuple(np.argwhere(~np.isfinite(X))[0])
-    stored = X.tocoo()
+    stored = sparse.coo_array(X)
     at = np.flatnonzero(~np.isfinite(stored.data))[0]
     return stored.row[at], stored.col[at]
 
@@ -114,7 +114,7 @@ def check_device(device: str) -> torch.device:
     return found
 
 
-def resolve(what: str, given: Any, known: Mapping[str, type], base: type) -> Any:
+def resolve(what: str, given: Any, known: Mapping[str, Callable[[], Any]], base: type) -> Any:
     """Turn a name into an instance; an instance is cloned, anything else refused.
 
     Parameters
@@ -122,7 +122,7 @@ def resolve(what: str, given: Any, known: Mapping[str, type], base: type) -> Any
     what : str
         The parameter's name, for the message.
     given : str or instance of `base`
-    known : mapping of names to classes
+    known : mapping of names to what makes an instance
     base : type
     """
     from sklearn.base import clone

@@ -67,13 +67,8 @@ class Network(BaseEstimator, ABC):
         """Estimate how many numbers one model's weights and its activations take."""
 
     @abstractmethod
-    def narrow(self, parameters: Parameters, columns: Tensor) -> tuple[dict[str, Tensor], Tensor | None]:
-        """Keep what is needed to compute with some columns only (the others being gated off).
-
-        Returns
-        -------
-        The parameters, and the columns to feed: `columns`, or None for all.
-        """
+    def narrow(self, parameters: Parameters, columns: Tensor) -> tuple["Network", dict[str, Tensor]]:
+        """Return network and parameters that compute from some columns alone, the others being 0."""
 
 
 def draw_weights(seeds: Tensor, layer: int, shape: tuple[int, ...], base: Tensor) -> Tensor:

@@ -11,9 +11,9 @@ from stochgate.networks.mlp import ACTIVATIONS, MLP
 
 @dataclass(frozen=True)
 class PiecewiseLinear:
-    """A piecewise-linear encoding: column c is feature f(c) between two of its quantiles.
+    r"""A piecewise-linear encoding: column c is feature f(c) between two of its quantiles.
 
-    .. math:: e_c(x) = (x_{f(c)} - l_c) / (u_c - l_c), \\text{ clipped to } [0, 1]
+    .. math:: e_c(x) = (x_{f(c)} - l_c) / (u_c - l_c), \text{ clipped to } [0, 1]
 
     The first column of a feature is not clipped below and the last not above, so that nothing is lost
     outside the range seen. The sum of a feature's columns rises with it, so an encoded network can do
@@ -78,7 +78,7 @@ class EncodedMLP(MLP):
 
     Examples
     --------
-    >>> from stochgate.networks import EncodedMLP
+    >>> from stochgate.networks.encoded import EncodedMLP
     >>> EncodedMLP(n_bins=8)
     EncodedMLP(n_bins=8)
     """

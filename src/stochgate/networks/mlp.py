@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from itertools import pairwise
-from numbers import Real
+from numbers import Integral, Real
 
 import torch
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -66,6 +66,14 @@ class MLP(Network):
         self.skip = skip
         self.init_std = init_std
 
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        wrong = [width for width in self.hidden if not isinstance(width, Integral) or width < 1]
+        if wrong:
+            raise ValueError(
+                f"hidden={self.hidden!r} has the width {wrong[0]!r}; expected whole numbers from 1 on."
+            )
+
     def initial(  # noqa: D102
         self, seeds: Tensor, n_columns: int, base: Tensor, intercept: bool
     ) -> dict[str, Tensor]:
@@ -114,11 +122,11 @@ class MLP(Network):
 
     def narrow(  # noqa: D102
         self, parameters: Parameters, columns: Tensor
-    ) -> tuple[dict[str, Tensor], Tensor | None]:
+    ) -> tuple[Network, dict[str, Tensor]]:
         narrowed = dict(parameters)
         for name in {"weight_0", "skip"} & set(parameters):
             narrowed[name] = parameters[name][:, :, columns]
-        return narrowed, columns
+        return self, narrowed
 
     def _std(self, n_in: int, *, to_output: bool) -> float:
         """Standard deviation of a layer's initial weights; input-to-output maps may start at 0."""

@@ -1,5 +1,6 @@
 """Any torch module as a network."""
 
+import copy
 from collections.abc import Callable
 
 import torch
@@ -46,11 +47,7 @@ class ModuleNetwork(Network):
         self, seeds: Tensor, n_columns: int, base: Tensor, intercept: bool
     ) -> dict[str, Tensor]:
         n_outputs = base.shape[1]
-        modules = []
-        for seed in seeds.tolist():
-            with torch.random.fork_rng(devices=[]):
-                torch.default_generator.manual_seed(seed)  # the CPU's alone: it is restored
-                modules.append(self.factory(n_columns, n_outputs).to(base))
+        modules = [self._make(n_columns, n_outputs, seed).to(base) for seed in seeds.tolist()]
         refused = {type(m).__name__ for m in modules[0].modules() if isinstance(m, _REFUSED)}
         if refused:
             raise ValueError(
@@ -63,7 +60,15 @@ class ModuleNetwork(Network):
                 f"The module has buffers ({', '.join(buffers)}), which a stack of models can not "
                 "train; store constants as plain attributes instead."
             )
+        shape = modules[0](base.new_zeros(1, n_columns)).shape
+        if shape != (1, n_outputs):
+            raise ValueError(
+                f"The module maps one row to shape {tuple(shape)}, but {n_outputs} outputs are needed; let "
+                f"factory(n_columns, n_outputs) return a module that gives (1, {n_outputs})."
+            )
         self.skeleton_ = modules[0].to("meta")  # its structure; the numbers are in the parameters
+        self.n_columns_ = n_columns
+        self.fed_: Tensor | None = None
         return {name: p.detach() for name, p in parameters.items()}
 
     def forward(  # noqa: D102
@@ -72,19 +77,30 @@ class ModuleNetwork(Network):
         X = columns.dense()  # (n_samples, n_columns)
 
         def one(parameters: Parameters, scale: Tensor, shift: Tensor) -> Tensor:
-            return torch.func.functional_call(self.skeleton_, dict(parameters), ((X - shift) * scale,))
+            gated = (X - shift) * scale
+            if self.fed_ is not None:  # the module still wants all its columns
+                gated = gated @ self.fed_.to(gated)
+            return torch.func.functional_call(self.skeleton_, dict(parameters), (gated,))
 
         if shift is None:
             shift = torch.zeros_like(scale)
         return torch.func.vmap(one)(dict(parameters), scale, shift)
 
     def floats(self, n_columns: int, n_rows: int, n_outputs: int) -> tuple[int, int]:  # noqa: D102
-        module = self.factory(n_columns, n_outputs).to("meta")
+        module = self._make(n_columns, n_outputs, seed=0).to("meta")
         weights = sum(p.numel() for p in module.parameters())
         widest = max(p.shape[0] for p in module.parameters())
         return weights, n_rows * (2 * n_columns + widest)
 
     def narrow(  # noqa: D102
         self, parameters: Parameters, columns: Tensor
-    ) -> tuple[dict[str, Tensor], Tensor | None]:
-        return dict(parameters), None
+    ) -> tuple[Network, dict[str, Tensor]]:
+        narrowed = copy.copy(self)
+        narrowed.fed_ = torch.eye(self.n_columns_)[columns.cpu()]  # (n_fed, n_columns)
+        return narrowed, dict(parameters)
+
+    def _make(self, n_columns: int, n_outputs: int, seed: int) -> nn.Module:
+        """Call the factory with the CPU's random numbers seeded, and restored afterwards."""
+        with torch.random.fork_rng(devices=[]):
+            torch.default_generator.manual_seed(seed)
+            return self.factory(n_columns, n_outputs)

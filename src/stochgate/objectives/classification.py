@@ -40,10 +40,10 @@ class Classification(Objective):
         self.class_weight = class_weight
 
     def encode(self, y: ArrayLike) -> Target:  # noqa: D102
-        y = column_or_1d(y, warn=True)
-        _refuse_missing_labels(y)
-        check_classification_targets(y)
-        classes, label = np.unique(y, return_inverse=True)
+        labels: np.ndarray = column_or_1d(y, warn=True)
+        _refuse_missing_labels(labels)
+        check_classification_targets(labels)
+        classes, label = np.unique(labels, return_inverse=True)
         if len(classes) < 2:
             raise ValueError(
                 f"y contains one class only ({classes[0]!r}); a classifier needs at least two classes."
@@ -125,6 +125,5 @@ def _refuse_missing_labels(y: np.ndarray) -> None:
     if missing.any():
         row = np.flatnonzero(missing)[0]
         raise ValueError(
-            f"Input y contains {y[row]} in row {row}, which is no label; give the row a label or "
-            "drop it."
+            f"Input y contains {y[row]} in row {row}, which is no label; give the row a label or drop it."
         )

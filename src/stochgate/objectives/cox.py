@@ -43,7 +43,7 @@ class Cox(Objective):
     def encode(self, y: ArrayLike | tuple[Any, Any]) -> Target:  # noqa: D102
         event, time = read_survival_target(y)
         _, block = np.unique(-time, return_inverse=True)  # block 0 holds the latest time
-        rows = {"event": torch.from_numpy(event), "block": torch.from_numpy(block)}
+        rows = {"event": torch.tensor(event), "block": torch.from_numpy(block)}
         return Target(self._sort(rows), 1, {"event": event, "time": time})
 
     def take(self, rows: Rows, index: Tensor) -> Rows:
