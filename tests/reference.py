@@ -71,7 +71,8 @@ def forward(network, theta, x):
     """Run one network on gated input."""
     if type(network).__name__ == "ModuleNetwork":
         module = network.factory(x.shape[1], 1 if "bias" not in theta else len(theta["bias"]))
-        return torch.func.functional_call(module.double(), theta, (x,))
+        own = {name: p for name, p in theta.items() if name != "base."}
+        return torch.func.functional_call(module.double(), own, (x,)) + theta.get("base.", 0)
     activation = {
         "relu": nn.ReLU(), "tanh": nn.Tanh(), "sigmoid": nn.Sigmoid(), "selu": nn.SELU(),
         "silu": nn.SiLU(),

@@ -318,9 +318,11 @@ def test_bad_parameter_is_refused(estimator_class, name, value, message):
     ("model", "message"),
     [
         (
-            GatedClassifier(class_weight={0: 1, 3: 2}),
-            "class_weight names \\['3'\\], .*classes \\[0, 1\\]",
+            GatedClassifier(class_weight={3: 2, 4: 1}),
+            "class_weight names \\['3', '4'\\], .*classes \\[0, 1\\]",
         ),
+        (GatedClassifier(class_weight={0: "much"}), "class_weight.*'much'"),
+        (GatedClassifier(network="linear", hidden=(4,)), "one or the other"),
         (GatedClassifier(class_weight="even"), "'class_weight' parameter"),
         (GatedClassifier(class_weight={0: -1}), "class_weight.*-1"),
         (GatedCox(ties="exact"), "'ties' parameter .*'breslow'"),
@@ -377,7 +379,7 @@ def test_early_stopping_without_an_event_to_judge_by_is_refused():
 @pytest.mark.parametrize("patience", [None, 2])
 def test_diverged_training_is_refused(patience):
     X, y = linear_response()
-    training = short_training(n_snapshots=1, optimizer="sgd", lr=100.0, patience=patience)
+    training = short_training(n_snapshots=1, optimizer="sgd", lr=1e6, patience=patience)
     model = GatedRegressor(lam=0.0, hidden=(8,), training=training, random_state=0)
     refuse_fit(model, X, y, ValueError, "training diverged: .* smaller lr")
 
@@ -471,7 +473,7 @@ def test_one_column_is_enough(estimator_class):
 
 def closed_model(estimator_class, X, y, **parameters):
     """Return a model whose gates all closed under a huge penalty."""
-    with pytest.warns(NoFeatureSelectedWarning, match="No feature .* lam=100: .* smaller lam") as caught:
+    with pytest.warns(NoFeatureSelectedWarning, match="No feature .* lam=100 .* smaller lam") as caught:
         model = short_fit(estimator_class, X, y, lam=100, training={"n_steps": 200}, **parameters)
     assert len(caught) == 1
     return model

@@ -1,5 +1,7 @@
 """The engine against the plain loop, and the laws of the stack."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -146,12 +148,17 @@ def test_a_model_does_not_know_its_neighbours(objective, kind):
 
 
 def test_float32_stack_equals_each_model_alone():
-    training = Training(n_steps=50)
-    plan, design, target = make(Classification(), "binary", training, dtype=torch.float32)
-    stack = train(plan, design, target).models.gate_parameter
-    for i in range(plan.n_models):
-        alone = train(plan.take(torch.tensor([i])), design, target).models.gate_parameter[0]
-        torch.testing.assert_close(alone, stack[i], rtol=0, atol=1e-5)
+    for n_steps in (50, 600):
+        training = Training(n_steps=n_steps)
+        plan, design, target = make(Classification(), "binary", training, dtype=torch.float32)
+        stack = train(plan, design, target).models
+        for i in range(plan.n_models):
+            alone = train(plan.take(torch.tensor([i])), design, target).models
+            if n_steps == 50:
+                torch.testing.assert_close(
+                    alone.gate_parameter[0], stack.gate_parameter[i], rtol=0, atol=1e-5
+                )
+            assert torch.equal(alone.gates()[0] > 0, stack.gates()[i] > 0)
 
 
 @pytest.mark.parametrize("network", [MLP(hidden=(4,)), ModuleNetwork(small_module)], ids=str)
@@ -205,22 +212,38 @@ def test_sparse_equals_dense_without_centring():
 
 
 def test_groups_share_one_gate():
-    X, y = problem("binary")
-    objective = Classification()
-    design = Design(DenseColumns(torch.tensor(X)), torch.tensor([0, 1, 1, 0, 2]), 3)
-    plan = make_plan(
-        GaussianGate(),
-        MLP(hidden=(4,)),
-        objective,
-        Training(n_steps=10),
-        lam=0.3,
-        seed=1,
-        weights=torch.ones(1, len(X), dtype=torch.float64),
-        n_gates=3,
-    )
-    models = train(plan, design, objective.encode(y)).models
-    assert models.gates().shape == (1, 3)
-    assert design.spread(models.gates()).shape == (1, 5)
+    """A column cut into two halves behind one gate, each with the same weights, is the column itself."""
+
+    class Doubled(MLP):
+        def initial(self, seeds, n_columns, base, intercept):
+            parameters = super().initial(seeds, n_columns // 2, base, intercept)
+            parameters["weight_0"] = parameters["weight_0"].repeat(1, 1, 2) / 2**0.5
+            return parameters
+
+    training = Training(n_steps=30, optimizer="sgd", lr=0.1, gate_lr=0.1)
+    plan, design, target = make(Classification(), "binary", training, network=MLP(hidden=(4,)))
+    X = design.columns.dense()
+    twice = Design(DenseColumns(torch.cat([X, X], dim=1)), torch.arange(5).repeat(2), 5)
+    one = train(plan, design, target).models
+
+    class Rescaled(Doubled):  # two columns of 1 / sqrt(2) and weights of 1 / sqrt(2) make the one column
+        def forward(self, parameters, columns, scale, shift):
+            return super().forward(parameters, columns, scale / 2**0.5, shift)
+
+    two = train(replace(plan, network=Rescaled(hidden=(4,))), twice, target).models
+    torch.testing.assert_close(two.gates(), one.gates(), rtol=0, atol=1e-10)
+    torch.testing.assert_close(two.predict(twice), one.predict(design), rtol=0, atol=1e-10)
+
+
+def test_a_networks_own_penalty_is_minimised():
+    class Shrunk(MLP):
+        def penalty(self, parameters):
+            return parameters["weight_0"].square().sum((1, 2))
+
+    plan, design, target = make(Classification(), "binary", Training(n_steps=50))
+    free = train(plan, design, target).models.parameters["weight_0"]
+    shrunk = train(replace(plan, network=Shrunk(hidden=(4,))), design, target).models.parameters["weight_0"]
+    assert (shrunk.square().sum((1, 2)) < 0.8 * free.square().sum((1, 2))).all()
 
 
 def test_chunks_change_nothing():
@@ -235,22 +258,24 @@ def test_chunks_change_nothing():
 
 
 def with_held_out(patience, n_steps=200):
-    training = Training(n_steps=n_steps, n_snapshots=20, patience=patience, lr=0.05)
+    training = Training(n_steps=n_steps, n_snapshots=20, lr=0.05)
     plan, design, target = make(Regression(), "regression", training)
-    plan = plan.__class__(**{**vars(plan), "test_weights": (plan.weights == 0).double() + 0.1})
-    return plan, design, target
+    training.set_params(patience=patience)
+    return replace(plan, test_weights=(plan.weights == 0).double() + 0.1), design, target
 
 
 def test_early_stopping_returns_each_models_best_snapshot():
-    plan, design, target = with_held_out(patience=3)
-    stopped = train(plan, design, target)
-    full = train(*with_held_out(patience=None))
+    stopped = train(*with_held_out(patience=3))
+    plan, design, target = with_held_out(patience=None)
+    full = train(plan, design, target)
+    free = (full.models.fixed == FREE) * plan.costs
+    penalty = (plan.gate.open_probability(full.gate_path) * free).sum(2) / design.n_gates
+    judged = full.held_out_loss + plan.lam * penalty  # (n_snapshots, n_models)
     stopped_at = []
     for i in range(plan.n_models):
-        losses = full.held_out_loss[:, i]
-        best, since, last = 0, 0, len(losses) - 1
-        for s in range(1, len(losses)):
-            best, since = (s, 0) if losses[s] < losses[best] else (best, since + 1)
+        best, since, last = 0, 0, len(judged) - 1
+        for s in range(1, len(judged)):
+            best, since = (s, 0) if judged[s, i] < judged[best, i] else (best, since + 1)
             if since == 3:
                 last = s
                 break
@@ -262,6 +287,28 @@ def test_early_stopping_returns_each_models_best_snapshot():
         assert stopped.held_out_loss[last + 1 :, i].isnan().all()
     assert len(set(stopped_at)) > 1  # models stopped at different times, so the stack shrank
     assert max(stopped_at) == len(stopped.steps) - 1
+
+
+def test_a_model_without_held_out_rows_trains_to_the_end():
+    plan, design, target = with_held_out(patience=1)
+    plan.test_weights[1] = 0
+    trained = train(plan, design, target)
+    assert int(trained.step[1]) == plan.training.n_steps
+    assert trained.held_out_loss[:, 1].isnan().all()
+
+
+def test_patience_needs_held_out_rows():
+    with pytest.raises(ValueError, match="held-out rows"):
+        make(Regression(), "regression", Training(patience=2))
+
+
+def test_chunks_with_early_stopping_change_nothing_and_keep_the_models_numbers():
+    seen = []
+    whole = execute(*with_held_out(patience=3))
+    pieces = execute(*with_held_out(patience=3), callbacks=(seen.append,), budget=1)
+    torch.testing.assert_close(whole.models.gate_parameter, pieces.models.gate_parameter)
+    torch.testing.assert_close(whole.held_out_loss, pieces.held_out_loss, equal_nan=True)
+    assert {int(snapshot.models[0]) for snapshot in seen} == {0, 1, 2}
 
 
 def test_recorded_held_out_loss_is_that_of_the_held_out_rows():
@@ -308,7 +355,7 @@ def test_a_column_constant_for_one_model_is_closed_for_it_alone():
     X[8, 0] = 1
     weights = torch.ones_like(plan.weights)
     weights[0, 8] = 0
-    plan = plan.__class__(**{**vars(plan), "weights": weights})
+    plan = replace(plan, weights=weights)
     gates = train(plan, Design(DenseColumns(X), None, 5), target).models.gates()
     assert gates[0, 0] == 0
     assert (gates[1:, 0] > 0).all()

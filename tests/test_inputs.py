@@ -396,9 +396,9 @@ CHANGES = [
     ("gate", HardConcreteGate(), {}),
     ("gate", "deterministic", {}),
     ("network", "linear", {}),
-    ("hidden", (4, 4), {}),
+    ("hidden", (4, 4), {"network": "mlp"}),
     ("activation", "tanh", {"network": "mlp"}),
-    ("activation", "silu", {"hidden": (8,)}),
+    ("activation", "silu", {"network": "mlp", "hidden": (8,)}),
     ("feature_groups", [0, 0, 1, 1, 2, 2], {}),
     ("costs", [1, 2, 3, 4, 5, 6], {}),
     ("always_keep", [5], {}),
@@ -500,3 +500,71 @@ def test_names_of_one_device_give_the_same_bits():
     X, y = two_classes()
     named = [short_fit(GatedClassifier, X, y, device=d, training={"n_steps": 20}) for d in ("cpu", "cpu:0")]
     assert_same_model(*named, X)
+
+
+# Weights, outliers and early stopping
+
+
+@pytest.mark.parametrize("change", [{}, {"patience": 3}, {"batch_size": 32}], ids=str)
+@pytest.mark.parametrize("estimator_class", ESTIMATORS)
+def test_weight_0_equals_the_row_removed_however_it_is_trained(estimator_class, change):
+    X, y = make_problem(estimator_class)
+    weights = np.ones(len(X))
+    weights[::5] = 0
+    training = {"n_steps": 60, "n_snapshots": 10, **change}
+    weighted = short_fit(estimator_class, X, y, sample_weight=weights, training=training)
+    removed = short_fit(estimator_class, X[weights > 0], y[weights > 0], training=training)
+    assert np.array_equal(weighted.gates_, removed.gates_)
+    assert np.array_equal(predictions(weighted, X), predictions(removed, X))
+
+
+def test_an_outlier_that_is_held_out_closes_no_gate():
+    X, y = linear_response()
+    for row in range(0, len(X), 10):
+        outlier = X.copy()
+        outlier[row, 0] = 1e12
+        model = short_fit(
+            GatedRegressor,
+            outlier,
+            y,
+            sample_weight=np.arange(len(X)) != row,
+            training={"dtype": "float32"},
+        )
+        assert model.gates_[0] > 0
+
+
+def test_early_stopping_keeps_the_selection_sparse():
+    X, y = two_classes()
+    X = np.hstack([X, np.random.default_rng(0).normal(size=(len(X), 30))])
+    settings = {"n_steps": 300, "n_snapshots": 25, "gate_lr": 0.01}
+    to_the_end = short_fit(GatedClassifier, X, y, lam=1.0, training=settings)
+    stopped = short_fit(GatedClassifier, X, y, lam=1.0, training={**settings, "patience": 5})
+    assert stopped.support_.sum() <= to_the_end.support_.sum() + 5
+
+
+def test_the_mean_of_a_large_y_is_kept_in_single_precision():
+    X, y = linear_response()
+    model = short_fit(GatedRegressor, X, 1.7e9 + 100 * y, training={"dtype": "float32", "n_steps": 300})
+    assert model.score(X, 1.7e9 + 100 * y) > 0.8
+
+
+def test_huge_weights_are_weights():
+    X, y = linear_response()
+    model = short_fit(
+        GatedRegressor, X, y, sample_weight=np.full(len(X), 1e37), training={"dtype": "float32"}
+    )
+    plain = short_fit(GatedRegressor, X, y, training={"dtype": "float32"})
+    assert np.array_equal(model.gates_, plain.gates_)
+
+
+def test_log_probabilities_are_finite_where_the_model_is_sure():
+    X, y = two_classes()
+    model = short_fit(GatedClassifier, X, y, lam=0.0, training={"dtype": "float32", "lr": 0.05})
+    assert np.isfinite(model.predict_log_proba(1e3 * X)).all()
+
+
+def test_default_penalty_is_a_share_per_gate():
+    X, y = two_classes()
+    model = GatedClassifier(training=short_training(n_steps=5), random_state=0).fit(X, y)
+    assert model.lam_ == pytest.approx(0.015 * X.shape[1])
+    assert short_fit(GatedClassifier, X, y, lam=0.1).lam_ == 0.1

@@ -98,7 +98,9 @@ def test_selector_is_a_step_of_a_pipeline(estimator_class):
 @pytest.mark.parametrize("estimator_class", ESTIMATORS)
 def test_grid_search_reaches_every_part(estimator_class, grid):
     X, y = make_problem(estimator_class)
-    model = make_model(estimator_class, hidden=None, gate=GaussianGate(), network=MLP((4,)))
+    model = make_model(
+        estimator_class, hidden=None, activation=None, gate=GaussianGate(), network=MLP((4,))
+    )
     search = GridSearchCV(model, grid, cv=2, error_score="raise").fit(X, y)
     first, second = search.cv_results_["mean_test_score"]
     assert first != second
@@ -136,7 +138,7 @@ def test_clone_keeps_every_parameter(estimator_class):
 def test_fit_leaves_constructor_parameters_alone(estimator_class):
     X, y = make_problem(estimator_class)
     parts = {"gate": GaussianGate(), "network": MLP((4,)), "training": short_training(n_steps=5)}
-    model = make_model(estimator_class, hidden=None, **parts)
+    model = make_model(estimator_class, hidden=None, activation=None, **parts)
     before, inside = model.get_params(), {name: dict(vars(part)) for name, part in parts.items()}
     model.fit(as_frame(X), y)
     assert model.get_params() == before
@@ -194,7 +196,7 @@ def test_fit_leaves_global_state_alone(estimator_class, network):
     X, y = make_problem(estimator_class)
     n_threads, torch_state = torch.get_num_threads(), torch.get_rng_state()
     numpy_state = np.random.get_state()[1].copy()  # noqa: NPY002
-    model = make_model(estimator_class, hidden=None, network=network)
+    model = make_model(estimator_class, hidden=None, activation=None, network=network)
     predictions(model.set_params(training__batch_size=50, training__patience=2).fit(X, y), X)
     assert torch.get_num_threads() == n_threads
     assert torch.equal(torch.get_rng_state(), torch_state)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 # Purposes: each first folds its own tag into the seed, so their streams never meet.
-GATES, WEIGHTS, ROWS = 0, 1, 2
+GATES, WEIGHTS = 0, 1
 
 _GOLDEN = 0x9E3779B97F4A7C15 - (1 << 64)  # the odd constants of splitmix64, as signed integers
 _MULTIPLY_1 = 0xBF58476D1CE4E5B9 - (1 << 64)

@@ -1,13 +1,13 @@
 """The engine: trains stacks of models."""
 
+from stochgate.engine.chunks import execute
 from stochgate.engine.data import Columns, DenseColumns, Design, SparseColumns
-from stochgate.engine.execute import execute
+from stochgate.engine.loop import train
 from stochgate.engine.plan import CLOSED, FREE, OPEN, Plan, make_plan
 from stochgate.engine.predictor import Predictor
 from stochgate.engine.prescale import Prescale
 from stochgate.engine.record import Snapshot
 from stochgate.engine.schedules import SCHEDULES
-from stochgate.engine.train import train
 from stochgate.engine.trained import Models, Trained
 from stochgate.engine.training import Training
 

@@ -13,8 +13,10 @@ from torch import Tensor
 class DenseColumns:
     """Dense columns on one device, shape (n_samples, n_columns)."""
 
+    centred = True
+
     def __init__(self, X: Tensor):
-        self.X = X
+        self.X, self.device = X, X.device
         self.n_samples, self.n_columns = X.shape
 
     def linear(self, weight: Tensor) -> Tensor:
@@ -31,15 +33,23 @@ class DenseColumns:
         return DenseColumns(self.X[index])
 
     def moments(self, weights: Tensor) -> tuple[Tensor, Tensor]:
-        """Return mean and variance under each model's weights, two passes so nothing cancels."""
+        """Return mean and variance under each model's weights; 0 for a constant column."""
         share = weights / weights.sum(1, keepdim=True)
         mean = share @ self.X  # (n_models, n_columns)
-        variance = torch.stack([s @ (self.X - m) ** 2 for s, m in zip(share, mean, strict=True)])
-        return mean, variance
+        # a second pass, so that nothing cancels; a row of weight 0 may hold any number
+        variance = torch.stack(
+            [
+                ((self.X - m) * s.sqrt().unsqueeze(1)).square().sum(0)
+                for s, m in zip(share, mean, strict=True)
+            ]
+        )
+        return mean, _zero_rounding(mean, variance, self.n_samples)
 
 
 class SparseColumns:
-    """Sparse columns (CSR), never made dense."""
+    """Sparse columns (CSR); only a custom module makes them dense."""
+
+    centred = False
 
     def __init__(self, X: sparse.csr_array, dtype: torch.dtype, device: torch.device):
         self.X, self.dtype, self.device = X, dtype, device
@@ -63,13 +73,19 @@ class SparseColumns:
         return SparseColumns(self.X[rows], self.dtype, self.device)
 
     def moments(self, weights: Tensor) -> tuple[Tensor, Tensor]:
-        """Return mean and variance under each model's weights."""
+        """Return mean and variance under each model's weights; 0 for a constant column."""
         share = weights.double().cpu().numpy()
         share = share / share.sum(1, keepdims=True)
-        mean = (self.X.T @ share.T).T
-        variance = (self.X.multiply(self.X).tocsr().T @ share.T).T - mean**2
-        mean, variance = (torch.from_numpy(np.ascontiguousarray(a)) for a in (mean, variance))
-        return mean.to(self.device, self.dtype), variance.to(self.device, self.dtype)
+        first = torch.tensor((self.X.T @ share.T).T)
+        second = torch.tensor((self.X.multiply(self.X).tocsr().T @ share.T).T)
+        variance = _zero_rounding(first, second - first**2, self.n_samples)
+        return first.to(self.device, self.dtype), variance.to(self.device)
+
+
+def _zero_rounding(mean: Tensor, variance: Tensor, n_samples: int) -> Tensor:
+    """Set a variance to 0 that is no larger than the rounding of its mean."""
+    rounding = 4 * torch.finfo(mean.dtype).eps * n_samples**0.5
+    return torch.where(variance > (rounding * mean) ** 2, variance, 0)
 
 
 class _SparseProduct(torch.autograd.Function):
@@ -120,7 +136,7 @@ class Design:
         """Give every column its gate's value: (n_models, n_gates) -> (n_models, n_columns)."""
         return z if self.gate_of is None else z[:, self.gate_of]
 
-    def gather(self, flags: Tensor) -> Tensor:
+    def all_columns(self, flags: Tensor) -> Tensor:
         """Ask of every gate whether a flag holds for all its columns, shape (n_models, n_gates)."""
         if self.gate_of is None:
             return flags
@@ -146,9 +162,8 @@ class Scaling:
 def learn_scaling(columns: Columns, weights: Tensor, standardize: bool) -> Scaling:
     """Learn each model's scaling from its own weights; sparse columns are not centred."""
     mean, variance = columns.moments(weights)
-    rounding = 4 * torch.finfo(mean.dtype).eps * columns.n_samples**0.5
-    varies = variance > (rounding * mean) ** 2
+    varies = variance > 0
     if not standardize:
         return Scaling(varies.to(mean.dtype), None)
-    scale = torch.where(varies, torch.where(varies, variance, 1).rsqrt(), 0)
-    return Scaling(scale, None if isinstance(columns, SparseColumns) else mean)
+    scale = torch.where(varies, variance.clamp_min(torch.finfo(variance.dtype).tiny).rsqrt(), 0)
+    return Scaling(scale.to(mean.dtype), mean if columns.centred else None)

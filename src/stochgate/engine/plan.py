@@ -80,6 +80,8 @@ def make_plan(
     data_seed: int = 0,
 ) -> Plan:
     """Make a plan, filling in what is not given: unit costs and free gates."""
+    if training.patience is not None and test_weights is None:
+        raise ValueError("Early stopping (patience) needs held-out rows: give test_weights.")
     like: dict[str, Any] = {"dtype": weights.dtype, "device": weights.device}
     n_models = len(weights)
     if fixed is None:

@@ -39,9 +39,7 @@ class Predictor:
     base: Tensor
 
     @classmethod
-    def make(
-        cls, models: Models, design: Design, prescale: Prescale, gates: Tensor, base: Tensor
-    ) -> "Predictor":
+    def make(cls, models: Models, design: Design, prescale: Prescale, gates: Tensor) -> "Predictor":
         """Cut a stack of one model down to the columns whose gate, shape (1, n_gates), is not 0."""
         scale = design.spread(gates) * models.scaling.scale
         columns = torch.nonzero(design.spread(gates)[0])[:, 0]
@@ -54,7 +52,7 @@ class Predictor:
             scale[:, columns].cpu(),
             None if shift is None else shift[:, columns].cpu(),
             prescale.take(columns.cpu().numpy()),
-            base.cpu(),
+            models.base.cpu(),
         )
 
     @torch.no_grad()

@@ -20,7 +20,7 @@ class Snapshot:
     ----------
     step, n_steps : int
     models : Tensor, shape (n_models,)
-        Which rows of the plan they are.
+        Which models of the plan they are.
     train_loss, held_out_loss : Tensor, shape (n_models,)
     gates : Tensor, shape (n_models, n_gates)
     """
@@ -43,20 +43,25 @@ def snapshot_steps(training: Training) -> set[int]:
 
 
 class Record:
-    """Snapshots taken so far, and each model's best one."""
+    """Snapshots taken so far, and each model's best one.
 
-    def __init__(self, models: Models, training: Training):
-        n_models = models.plan.n_models
-        self.training = training
+    A model that may stop early is judged by what it minimises, on its held-out rows: their loss plus the
+    penalty. (The loss alone is often lowest before the gates close.) One without held-out rows is not
+    judged and trains to the end.
+    """
+
+    def __init__(self, models: Models, numbers: Tensor | None):
+        self.patience = models.plan.training.patience
         self.final = models.copy()
-        self.alive = torch.arange(n_models, device=models.gate_parameter.device)
-        self.step = torch.zeros_like(self.alive)
+        self.running = torch.arange(models.plan.n_models, device=models.gate_parameter.device)
+        self.numbers = self.running if numbers is None else numbers
+        self.step = torch.zeros_like(self.running)
         self.best = torch.full_like(models.plan.lam, torch.inf)
-        self.stale = torch.zeros_like(self.alive)
+        self.stale = torch.zeros_like(self.running)
         self.snapshots: list[tuple[int, Tensor, Tensor, Tensor]] = []
 
     @torch.no_grad()
-    def take(
+    def add(
         self,
         step: int,
         models: Models,
@@ -64,8 +69,8 @@ class Record:
         target: Target,
         callbacks: tuple[Callback, ...],
     ) -> Tensor:
-        """Record a snapshot; return which of the models in training go on."""
-        plan, n_models = models.plan, len(self.step)
+        """Record a snapshot of the running models; return the positions of those that go on."""
+        plan = models.plan
         output = models.predict(design)
         train_loss = plan.objective.mean_loss(output, target.rows, plan.weights, models.learned)
         held_out = torch.full_like(train_loss, torch.nan)
@@ -73,30 +78,27 @@ class Record:
             held_out = plan.objective.held_out_loss(
                 output, target.rows, plan.weights, plan.test_weights, models.learned
             )
-        gates = models.gate_parameter.detach().clone()
-        train, test, path = (_scatter(x, self.alive, n_models) for x in (train_loss, held_out, gates))
+        recorded = [train_loss, held_out, models.gate_parameter.detach().clone()]
+        train, test, path = (_scatter(values, self.running, len(self.step)) for values in recorded)
         self.snapshots.append((step, train, test, path))
         for callback in callbacks:
-            callback(
-                Snapshot(step, self.training.n_steps, self.alive, train_loss, held_out, models.gates())
-            )
-        return self._judge(step, models, held_out)
+            numbers = self.numbers[self.running]
+            callback(Snapshot(step, plan.training.n_steps, numbers, train_loss, held_out, models.gates()))
+        return self._judge(step, models, held_out + plan.lam * models.penalty())
 
-    def _judge(self, step: int, models: Models, held_out: Tensor) -> Tensor:
+    def _judge(self, step: int, models: Models, judged: Tensor) -> Tensor:
         """Keep the models that are the best so far; return the positions of those that go on."""
-        patience = self.training.patience
-        if patience is None:
-            better = torch.ones_like(self.alive, dtype=torch.bool)
-        else:
-            better = held_out < self.best[self.alive]
-        rows = self.alive[better]
+        if self.patience is None:
+            judged = torch.full_like(judged, torch.nan)
+        better = judged.isnan() | (judged < self.best[self.running])
+        rows = self.running[better]
         self.final.put(rows, models.take(torch.nonzero(better)[:, 0]))
-        self.best[rows] = held_out[better]
+        self.best[rows] = judged[better]
         self.step[rows] = step
-        self.stale[self.alive] += 1
+        self.stale[self.running] += 1
         self.stale[rows] = 0
-        goes_on = torch.ones_like(better) if patience is None else self.stale[self.alive] < patience
-        self.alive = self.alive[goes_on]
+        goes_on = self.stale[self.running] < (self.patience or 1)
+        self.running = self.running[goes_on]
         return torch.nonzero(goes_on)[:, 0]
 
     def result(self) -> Trained:

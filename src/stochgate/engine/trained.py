@@ -8,7 +8,7 @@ from torch import Tensor
 from stochgate.engine.data import Columns, Design, Scaling
 from stochgate.engine.plan import FREE, OPEN, Plan
 
-_CHUNK = 1 << 24  # numbers in the widest layer when all rows are evaluated
+_CHUNK = 1 << 25  # numbers in all layers when many rows are evaluated
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,11 @@ class Models:
     gate_parameter : Tensor, shape (n_models, n_gates)
     scaling : Scaling
     learned : dict of Tensor
-        What the objective learnt from y, and "total", the weight its loss is divided by.
+        What the objective learnt from y.
+    total : Tensor, shape (n_models,)
+        The weight that the summed loss is divided by.
+    base : Tensor, shape (n_models, n_outputs)
+        The output of a model that sees no feature.
     """
 
     plan: Plan
@@ -33,6 +37,8 @@ class Models:
     gate_parameter: Tensor
     scaling: Scaling
     learned: dict[str, Tensor]
+    total: Tensor
+    base: Tensor
 
     def gates(self) -> Tensor:
         """Return the deterministic gates, shape (n_models, n_gates)."""
@@ -41,6 +47,12 @@ class Models:
     def open_probability(self) -> Tensor:
         """Return P(z > 0) of every gate, shape (n_models, n_gates)."""
         return fix(self.plan.gate.open_probability(self.gate_parameter), self.fixed)
+
+    def penalty(self) -> Tensor:
+        """Return the mean open probability of free gates weighed by the costs, shape (n_models,)."""
+        probability = self.plan.gate.open_probability(self.gate_parameter)
+        free = (self.fixed == FREE) * self.plan.costs
+        return (probability * free).sum(1) / probability.shape[1]
 
     def outputs(self, z: Tensor, design: Design, columns: Columns | None = None) -> Tensor:
         """Return the network's outputs with gates z, shape (n_models, n_samples, n_outputs)."""
@@ -51,8 +63,8 @@ class Models:
     @torch.no_grad()
     def predict(self, design: Design) -> Tensor:
         """Return the outputs with deterministic gates, in blocks of rows that fit into memory."""
-        widest = max(p[0].numel() // max(1, p.shape[-1]) for p in self.parameters.values())
-        n_rows = max(1, _CHUNK // (widest * self.plan.n_models))
+        _, per_row = self.plan.network.floats(design.columns.n_columns, 1, self.base.shape[1])
+        n_rows = max(1, _CHUNK // (per_row * self.plan.n_models))
         z = self.gates()
         if n_rows >= design.columns.n_samples:
             return self.outputs(z, design)
@@ -70,6 +82,8 @@ class Models:
             self.gate_parameter[index],
             Scaling(self.scaling.scale[index], None if shift is None else shift[index]),
             {name: value[index] for name, value in self.learned.items()},
+            self.total[index],
+            self.base[index],
         )
 
     def copy(self) -> "Models":
@@ -97,6 +111,8 @@ def join(plan: Plan, parts: list[Models]) -> Models:
         torch.cat([part.gate_parameter for part in parts]),
         Scaling(torch.cat([part.scaling.scale for part in parts]), torch.cat(shifts) if shifts else None),
         {name: torch.cat([part.learned[name] for part in parts]) for name in parts[0].learned},
+        torch.cat([part.total for part in parts]),
+        torch.cat([part.base for part in parts]),
     )
 
 

@@ -41,8 +41,8 @@ class Training(BaseEstimator):
     n_snapshots : int, default=25
         How often during training gates and losses are recorded.
     patience : int or None, default=None
-        Stop a model after so many snapshots without a lower held-out loss and return its best
-        snapshot; None trains to the end.
+        Stop a model after so many snapshots without a lower held-out loss plus penalty, and return its
+        best snapshot; None trains to the end.
     validation_fraction : float, default=0.1
         Share of the rows held out when `patience` is given.
     standardize : bool, default=True

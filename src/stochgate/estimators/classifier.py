@@ -18,22 +18,22 @@ class GatedClassifier(ClassifierMixin, GatedEstimator):
 
     Parameters
     ----------
-    lam : float, default=0.5
+    lam : float, default=0.015 * n_gates
         Strength of the penalty ``lam * sum_g cost_g P(z_g > 0) / n_gates``. What transfers between data
-        sets is lam / n_gates: useful values lie between 0.003 and 0.04 per gate.
+        sets is lam / n_gates.
     class_weight : "balanced", mapping or None, default=None
     gate : {"gaussian", "hard-concrete", "deterministic"} or Gate, default="gaussian"
     network : {"mlp", "linear"} or Network, default="mlp"
     hidden : tuple of int, optional
-        Widths of the hidden layers of an MLP; () is a linear model. Overrides `network`.
-    activation : {"relu", "tanh", "sigmoid", "selu", "silu"}, default="relu"
-        Of the MLP that `hidden` or "mlp" stands for.
+        Widths of the MLP's hidden layers, (64, 32) by default; () is a linear model.
+    activation : {"relu", "tanh", "sigmoid", "selu", "silu"}, optional
+        Of the MLP, "relu" by default.
     feature_groups : array of labels or mapping, optional
         Features that share one gate: a label a feature, or ``{name: [features]}``.
     costs : array or mapping, optional
         What opening a feature costs, 1 by default; a group costs the mean of its features.
     always_keep : list of names or positions, or mask, optional
-        Features whose gate is open and not penalised.
+        Features whose gate is open and not penalised. A whole number is a position.
     threshold : float, default=0
         A feature is selected when its gate is above; 0.5 is the paper's cutoff for weak signals.
     training : Training, optional
@@ -53,7 +53,7 @@ class GatedClassifier(ClassifierMixin, GatedEstimator):
     gates_ : ndarray, shape (n_features,)
         The deterministic gates, from 0 (closed) to 1 (open).
     open_probability_ : ndarray, shape (n_features,)
-        P(z > 0), the chance that training saw the gate open.
+        P(z > 0), what the penalty sums.
     feature_importances_ : ndarray, shape (n_features,)
         `open_probability_`: it ranks closed features too.
     lam_ : float
@@ -77,13 +77,13 @@ class GatedClassifier(ClassifierMixin, GatedEstimator):
 
     def __init__(
         self,
-        lam: float = 0.5,
+        lam: float | None = None,
         *,
         class_weight: str | Mapping[Any, float] | None = None,
         gate: str | Gate = "gaussian",
         network: str | Network = "mlp",
         hidden: tuple[int, ...] | None = None,
-        activation: str = "relu",
+        activation: str | None = None,
         feature_groups: Any = None,
         costs: Any = None,
         always_keep: Any = None,
@@ -131,4 +131,4 @@ class GatedClassifier(ClassifierMixin, GatedEstimator):
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Return the logarithm of `predict_proba`."""
-        return np.log(self.predict_proba(X))
+        return Classification.log_probability(self._outputs(X))[0].numpy()

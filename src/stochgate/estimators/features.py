@@ -77,8 +77,8 @@ def _read_groups(index: FeatureIndex, feature_groups: Any) -> np.ndarray:
                 "feature_groups lacks the label of a feature; give one a feature, or a mapping of "
                 "group names to features."
             )
-    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[inverse]
+    order: dict[Any, int] = {}
+    return np.array([order.setdefault(label, len(order)) for label in labels.tolist()])
 
 
 def _read_costs(index: FeatureIndex, costs: Any) -> np.ndarray:

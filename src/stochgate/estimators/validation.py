@@ -8,6 +8,10 @@ import torch
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
+from torch import Tensor
+
+from stochgate.engine import Trained
+from stochgate.objectives import Objective, Target
 
 
 def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> np.ndarray | sparse.csr_array:
@@ -43,7 +47,7 @@ def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> np.ndarr
 
 
 def _refuse_duplicate_names(X: Any) -> None:
-    columns = getattr(X, "columns", None)
+    columns = getattr(X, "column_names", getattr(X, "columns", None))
     if columns is None:
         return
     names, counts = np.unique([str(c) for c in columns], return_counts=True)
@@ -99,7 +103,7 @@ def check_device(device: str) -> torch.device:
     Parameters
     ----------
     device : str
-        "auto" or what torch calls it: "cpu", "cuda", "cuda:1", "mps".
+        "auto" or what torch calls it: "cpu", "cuda", "cuda:1".
     """
     if device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -193,3 +197,24 @@ class FeatureIndex:
                 f"{what} has shape {values.shape}, but X has {self.n_features} features; give one entry "
                 "a feature."
             )
+
+
+def refuse_no_weight(objective: Objective, target: Target, weights: Tensor, which: str) -> None:
+    """Raise when some rows, e.g. those left to learn from, have no weight that counts, or no event."""
+    learned = objective.learn(target.rows, weights)
+    if not objective.total(target.rows, weights, learned)[0] > 0:
+        raise ValueError(
+            f"The rows {which} have no weight (or no event): check sample_weight and class_weight, and "
+            "give early stopping more rows or another share of them."
+        )
+
+
+def refuse_diverged(trained: Trained) -> None:
+    """Raise when a parameter is not a finite number any more, or never was after a step."""
+    models = trained.models
+    numbers = [models.gate_parameter, *models.parameters.values()]
+    if trained.step[0] == 0 or not all(torch.isfinite(n).all() for n in numbers):
+        raise ValueError(
+            "The training diverged: weights are not finite numbers any more; use a smaller lr, "
+            "standardize=True, or bring the columns of X to a smaller range."
+        )

@@ -2,6 +2,7 @@
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import check_consistent_length
 
 
 def concordance_index(event: ArrayLike, time: ArrayLike, risk: ArrayLike) -> float:
@@ -27,6 +28,7 @@ def concordance_index(event: ArrayLike, time: ArrayLike, risk: ArrayLike) -> flo
     """
     event, time = np.asarray(event, dtype=bool), np.asarray(time, dtype=np.float64)
     risk = np.asarray(risk, dtype=np.float64)
+    check_consistent_length(event, time, risk)
     if np.isnan(risk).any():
         raise ValueError(f"risk contains NaN in row {np.flatnonzero(np.isnan(risk))[0]}.")
     _, rank = np.unique(risk, return_inverse=True)

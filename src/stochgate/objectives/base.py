@@ -75,16 +75,22 @@ class Objective(BaseEstimator, ABC):
         return weights.sum(1)
 
     def mean_loss(self, output: Tensor, rows: Rows, weights: Tensor, learned: Learned) -> Tensor:
-        """Return the mean loss of each model, 0 for a model without weight."""
-        total = self.total(rows, weights, learned)
-        loss = self.loss(output, rows, weights, learned)
-        return torch.where(total > 0, loss / total.clamp_min(torch.finfo(total.dtype).tiny), 0)
+        """Return the mean loss of each model; NaN for a model without weight."""
+        return self._per(self.total(rows, weights, learned), self.loss(output, rows, weights, learned))
 
     def held_out_loss(
         self, output: Tensor, rows: Rows, weights: Tensor, test_weights: Tensor, learned: Learned
     ) -> Tensor:
-        """Return the mean loss on held-out rows, shape (n_models,)."""
+        """Return the mean loss on held-out rows, shape (n_models,); NaN for a model without any."""
         return self.mean_loss(output, rows, test_weights, learned)
+
+    @staticmethod
+    def _per(total: Tensor, loss: Tensor) -> Tensor:
+        return torch.where(total > 0, loss / total.clamp_min(torch.finfo(total.dtype).tiny), torch.nan)
+
+    def strata(self, rows: Rows) -> Tensor:
+        """Return the kind of each row, so that held-out rows can be drawn from every kind."""
+        return torch.zeros(len(next(iter(rows.values()))), dtype=torch.int64)
 
     def read(self, output: Tensor, learned: Learned) -> Tensor:
         """Turn network outputs into predictions on the scale of y."""

@@ -51,27 +51,19 @@ class Classification(Objective):
         rows = {"label": torch.from_numpy(label.astype(np.int64))}
         facts = {"classes": classes}
         if isinstance(self.class_weight, Mapping):
-            unknown = set(self.class_weight) - set(classes.tolist())
-            if unknown:
-                raise ValueError(
-                    f"class_weight names {sorted(map(str, unknown))}, but y has only the classes "
-                    f"{classes.tolist()}."
-                )
-            factor = [float(self.class_weight.get(c, 1.0)) for c in classes.tolist()]
-            if not all(0 <= f < np.inf for f in factor):
-                raise ValueError(
-                    f"class_weight is {dict(self.class_weight)}; a weight is a number not below 0."
-                )
-            rows["class_weight"] = torch.tensor(factor, dtype=torch.float64)[rows["label"]]
+            factor = _read_class_weight(self.class_weight, classes)
+            rows["class_weight"] = torch.from_numpy(factor)[rows["label"]]
         return Target(rows, 1 if len(classes) == 2 else len(classes), facts)
 
+    def strata(self, rows: Rows) -> Tensor:  # noqa: D102
+        return rows["label"]
+
     def learn(self, rows: Rows, weights: Tensor) -> Learned:  # noqa: D102
+        if self.class_weight != "balanced":
+            return {}
         counts = weights @ self._one_hot(rows, weights)  # (n_models, n_classes)
-        if self.class_weight == "balanced":
-            present = (counts > 0).sum(1, keepdim=True)
-            mean = counts.sum(1, keepdim=True) / present
-            return {"factor": torch.where(counts > 0, mean / counts, 0)}
-        return {"factor": torch.ones_like(counts)}
+        mean = counts.sum(1, keepdim=True) / (counts > 0).sum(1, keepdim=True)
+        return {"factor": torch.where(counts > 0, mean / counts, 0)}
 
     def base(self, rows: Rows, weights: Tensor, learned: Learned) -> Tensor:  # noqa: D102
         weights = self._weigh(rows, weights, learned)
@@ -100,17 +92,22 @@ class Classification(Objective):
 
     def read(self, output: Tensor, learned: Learned) -> Tensor:
         """Return the class probabilities, shape (n_models, n_samples, n_classes)."""
+        return self.log_probability(output).exp()
+
+    @staticmethod
+    def log_probability(output: Tensor) -> Tensor:
+        """Return the logarithm of the class probabilities, shape (n_models, n_samples, n_classes)."""
         if output.shape[2] == 1:
             output = torch.cat([torch.zeros_like(output), output], dim=2)
-        return output.softmax(dim=2)
+        return output.log_softmax(dim=2)
 
     def _weigh(self, rows: Rows, weights: Tensor, learned: Learned) -> Tensor:
         """Multiply each sample's weight by its class's, shape (n_models, n_samples)."""
-        if self.class_weight is None:
-            return weights
         if "class_weight" in rows:
-            return weights * rows["class_weight"].to(weights.dtype)
-        return weights * learned["factor"][:, rows["label"]]
+            weights = weights * rows["class_weight"].to(weights.dtype)
+        if "factor" in learned:
+            weights = weights * learned["factor"][:, rows["label"]]
+        return weights
 
     @staticmethod
     def _one_hot(rows: Rows, like: Tensor) -> Tensor:
@@ -127,3 +124,20 @@ def _refuse_missing_labels(y: np.ndarray) -> None:
         raise ValueError(
             f"Input y contains {y[row]} in row {row}, which is no label; give the row a label or drop it."
         )
+
+
+def _read_class_weight(class_weight: Mapping[Any, float], classes: np.ndarray) -> np.ndarray:
+    """Return the weight of each class; classes that are not named weigh 1."""
+    named = [c for c in classes.tolist() if c in class_weight]
+    if class_weight and not named:
+        raise ValueError(
+            f"class_weight names {sorted(map(str, class_weight))}, but y has only the classes "
+            f"{classes.tolist()}."
+        )
+    try:
+        factor = np.array([float(class_weight.get(c, 1.0)) for c in classes.tolist()])
+    except (TypeError, ValueError):
+        factor = np.array([np.nan])
+    if not (np.isfinite(factor) & (factor >= 0)).all():
+        raise ValueError(f"class_weight is {dict(class_weight)}; a weight is a number not below 0.")
+    return factor

@@ -44,7 +44,7 @@ class Cox(Objective):
         event, time = read_survival_target(y)
         _, block = np.unique(-time, return_inverse=True)  # block 0 holds the latest time
         rows = {"event": torch.tensor(event), "block": torch.from_numpy(block)}
-        return Target(self._sort(rows), 1, {"event": event, "time": time})
+        return Target(self._sort(rows), 1, {})
 
     def take(self, rows: Rows, index: Tensor) -> Rows:
         """Return a mini-batch; its risk sets are those within the batch."""
@@ -76,8 +76,10 @@ class Cox(Objective):
         """Return what the held-out rows add, l(all) - l(train) (Verweij and van Houwelingen, 1993)."""
         both = self.loss(output, rows, weights + test_weights, learned)
         added = both - self.loss(output, rows, weights, learned)
-        total = self.total(rows, test_weights, learned)
-        return torch.where(total > 0, added / total.clamp_min(torch.finfo(total.dtype).tiny), 0)
+        return self._per(self.total(rows, test_weights, learned), added)
+
+    def strata(self, rows: Rows) -> Tensor:  # noqa: D102
+        return rows["event"].long()
 
     @staticmethod
     def _sort(rows: Rows) -> Rows:

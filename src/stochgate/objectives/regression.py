@@ -50,14 +50,14 @@ class Regression(Objective):
         if not self.standardize:
             zero = weights.new_zeros(len(weights), y.shape[1], dtype=y.dtype)
             return {"center": zero, "scale": zero + 1}
-        share = (weights / weights.sum(1, keepdim=True)).to(y.dtype)
+        share = _share(weights)
         center = share @ y  # (n_models, n_outputs)
         variance = torch.stack([s @ (y - c) ** 2 for s, c in zip(share, center, strict=True)])
         tiny = (4 * torch.finfo(y.dtype).eps * center.abs()) ** 2
         return {"center": center, "scale": torch.where(variance > tiny, variance, 1).sqrt()}
 
     def base(self, rows: Rows, weights: Tensor, learned: Learned) -> Tensor:  # noqa: D102
-        share = (weights / weights.sum(1, keepdim=True)).to(rows["y"].dtype)
+        share = _share(weights)
         return ((share @ rows["y"] - learned["center"]) / learned["scale"]).to(weights.dtype)
 
     def loss(  # noqa: D102
@@ -69,3 +69,9 @@ class Regression(Objective):
 
     def read(self, output: Tensor, learned: Learned) -> Tensor:  # noqa: D102
         return output * learned["scale"].unsqueeze(1) + learned["center"].unsqueeze(1)
+
+
+def _share(weights: Tensor) -> Tensor:
+    """Return each row's share of its model's weight, in double precision: y may be far from 0."""
+    weights = weights.double()
+    return weights / weights.sum(1, keepdim=True)

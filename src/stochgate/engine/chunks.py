@@ -4,9 +4,9 @@ import torch
 from torch import Tensor
 
 from stochgate.engine.data import Design
+from stochgate.engine.loop import train
 from stochgate.engine.plan import Plan
 from stochgate.engine.record import Callback
-from stochgate.engine.train import train
 from stochgate.engine.trained import Trained, join
 from stochgate.objectives.base import Target
 
@@ -34,7 +34,8 @@ def execute(
     if size >= plan.n_models:
         return train(plan, design, target, callbacks)
     pieces = torch.arange(plan.n_models, device=plan.lam.device).split(size)
-    return join_results(plan, [train(plan.take(piece), design, target, callbacks) for piece in pieces])
+    parts = [train(plan.take(piece), design, target, callbacks, piece) for piece in pieces]
+    return join_results(plan, parts)
 
 
 def bytes_per_model(plan: Plan, design: Design, target: Target) -> int:

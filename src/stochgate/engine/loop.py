@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from stochgate.engine.data import Columns, Design, learn_scaling
-from stochgate.engine.plan import CLOSED, FREE, Plan
+from stochgate.engine.plan import CLOSED, Plan
 from stochgate.engine.record import Callback, Record, snapshot_steps
 from stochgate.engine.trained import Models, Trained, fix
 from stochgate.engine.training import Training
@@ -17,7 +17,13 @@ from stochgate.streams import GATES, fold, uniform
 _NOISE_BLOCK = 1 << 20  # random numbers drawn at once, to spread the cost of launching
 
 
-def train(plan: Plan, design: Design, target: Target, callbacks: tuple[Callback, ...] = ()) -> Trained:
+def train(
+    plan: Plan,
+    design: Design,
+    target: Target,
+    callbacks: tuple[Callback, ...] = (),
+    numbers: Tensor | None = None,
+) -> Trained:
     """Train all models of a plan together.
 
     Each model minimises its own mean loss plus ``lam * sum_g cost_g P(z_g > 0) / n_gates``; losses are
@@ -31,6 +37,8 @@ def train(plan: Plan, design: Design, target: Target, callbacks: tuple[Callback,
         Its tensors on the device of `plan.weights`.
     callbacks : tuple of callables
         Each is called with a `Snapshot` every time one is taken.
+    numbers : int64 Tensor, shape (n_models,), optional
+        What callbacks are told the models are called; 0, 1, ... by default.
 
     Returns
     -------
@@ -38,27 +46,26 @@ def train(plan: Plan, design: Design, target: Target, callbacks: tuple[Callback,
     """
     training = plan.training
     models = start(plan, design, target)
-    record = Record(models, training)
+    record = Record(models, numbers)
     optimizer = make_optimizer(models, training)
     noise = draw_noise(plan, design.n_gates, 0)
     snapshots = snapshot_steps(training)
     for step, (columns, rows, index) in enumerate(batches(design, target, models.plan), start=1):
         optimizer.param_groups[0]["lr"] = network_lr(training, step - 1)
         lam = models.plan.lam * training.penalty_factor((step - 1) / training.n_steps)
-        objective = risk(models, design, columns, rows, index, next(noise))
-        objective = objective + lam * penalty(models)
+        value = risk(models, design, columns, rows, index, next(noise)) + lam * models.penalty()
         own = models.plan.network.penalty(models.parameters)
         if own is not None:
-            objective = objective + own
+            value = value + own
         optimizer.zero_grad(set_to_none=True)
-        objective.sum().backward()
+        value.sum().backward()
         optimizer.step()
         if step in snapshots:
-            alive = record.take(step, models, design, target, callbacks)
-            if len(alive) < models.plan.n_models:  # the others go on without those that stopped
-                if len(alive) == 0:
+            going_on = record.add(step, models, design, target, callbacks)
+            if len(going_on) < models.plan.n_models:
+                if len(going_on) == 0:
                     break
-                models, optimizer = drop_stopped(models, optimizer, alive)
+                models, optimizer = drop_stopped(models, optimizer, going_on)
                 noise = draw_noise(models.plan, design.n_gates, step)
     return record.result()
 
@@ -66,14 +73,14 @@ def train(plan: Plan, design: Design, target: Target, callbacks: tuple[Callback,
 def start(plan: Plan, design: Design, target: Target) -> Models:
     """Learn each model's scaling and draw its initial weights; constant columns close their gates."""
     scaling = learn_scaling(design.columns, plan.weights, plan.training.standardize)
-    constant = design.gather(scaling.scale == 0)
+    constant = design.all_columns(scaling.scale == 0)
     fixed = torch.where(constant, CLOSED, plan.fixed)
     learned = plan.objective.learn(target.rows, plan.weights)
     base = plan.objective.base(target.rows, plan.weights, learned)
-    learned["total"] = plan.objective.total(target.rows, plan.weights, learned)
+    total = plan.objective.total(target.rows, plan.weights, learned)
     parameters = plan.network.initial(plan.seed, design.columns.n_columns, base, plan.objective.intercept)
     mu = plan.gate.initial(plan.n_models, design.n_gates, base.dtype, base.device)
-    return Models(plan, fixed, parameters, mu, scaling, learned)
+    return Models(plan, fixed, parameters, mu, scaling, learned, total, base)
 
 
 def risk(
@@ -91,21 +98,13 @@ def risk(
     """
     plan = models.plan
     weights = plan.weights if index is None else plan.weights[:, index]
-    total = models.learned["total"] * (columns.n_samples / design.columns.n_samples)
+    total = models.total * (columns.n_samples / design.columns.n_samples)
     losses = []
     for draw in range(plan.training.n_draws):
         z = plan.gate.sample(models.gate_parameter, noise[draw])
         output = models.outputs(fix(z, models.fixed), design, columns)
         losses.append(plan.objective.loss(output, rows, weights, models.learned))
     return torch.stack(losses).mean(0) / total.clamp_min(torch.finfo(total.dtype).tiny)
-
-
-def penalty(models: Models) -> Tensor:
-    """Return the mean open probability weighed by the costs, shape (n_models,)."""
-    plan = models.plan
-    probability = plan.gate.open_probability(models.gate_parameter)
-    free = (models.fixed == FREE) * plan.costs
-    return (probability * free).sum(1) / probability.shape[1]
 
 
 def draw_noise(plan: Plan, n_gates: int, step: int) -> Iterator[Tensor]:
@@ -159,14 +158,14 @@ def make_optimizer(models: Models, training: Training) -> torch.optim.Optimizer:
 
 
 def drop_stopped(
-    models: Models, optimizer: torch.optim.Optimizer, alive: Tensor
+    models: Models, optimizer: torch.optim.Optimizer, going_on: Tensor
 ) -> tuple[Models, torch.optim.Optimizer]:
     """Go on with some of the models, each with its own state of the optimiser."""
-    fewer = models.take(alive).copy()
+    fewer = models.take(going_on).copy()
     after = make_optimizer(fewer, models.plan.training)
     for old, new in zip(_all_parameters(optimizer), _all_parameters(after), strict=True):
         after.state[new] = {
-            name: value[alive] if value.shape == old.shape else value
+            name: value[going_on] if value.shape == old.shape else value
             for name, value in optimizer.state[old].items()
         }
     return fewer, after

@@ -1,0 +1,100 @@
+"""From checked user input to what the engine trains on."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.base import BaseEstimator
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _check_sample_weight, check_consistent_length
+
+from stochgate.engine import Design, Prescale, Training
+from stochgate.estimators.features import GateMap
+from stochgate.estimators.validation import check_features
+from stochgate.objectives import Objective, Target
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A data set ready for training; rows of weight 0 are gone.
+
+    Attributes
+    ----------
+    design : Design
+    target : Target
+    prescale : Prescale
+    gate_map : GateMap
+    weights : ndarray, shape (n_samples,)
+        Sample weights, 1 on average.
+    """
+
+    design: Design
+    target: Target
+    prescale: Prescale
+    gate_map: GateMap
+    weights: np.ndarray
+
+
+def check_rows(
+    estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any, objective: Objective
+) -> tuple[Any, Target, np.ndarray]:
+    """Check X, y and weights, and take out the rows of weight 0; return X, the encoded y and weights."""
+    X = check_features(estimator, X, reset=True)
+    if y is None:
+        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
+    target = objective.encode(y)
+    check_consistent_length(X, next(iter(target.rows.values())))
+    weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    used = np.flatnonzero(weights)
+    if len(used) == 0:
+        raise ValueError("All sample weights are 0: there is no row to learn from.")
+    if len(used) < len(weights):
+        parts = tuple(_safe_indexing(part, used) for part in y) if isinstance(y, tuple) else None
+        target = objective.encode(_safe_indexing(y, used) if parts is None else parts)
+        X, weights = X[used], weights[used]
+    return X, target, weights / weights.mean()
+
+
+def prepare(
+    X: Any,
+    target: Target,
+    weights: np.ndarray,
+    gate_map: GateMap,
+    training: Training,
+    device: torch.device,
+) -> Prepared:
+    """Bring checked data to a common scale and to the device."""
+    prescale = Prescale.learn(X, identity=not training.standardize)
+    gate_of = None if gate_map.gate_of is None else torch.from_numpy(gate_map.gate_of).to(device)
+    columns = prescale.apply(X, getattr(torch, training.dtype), device)
+    rows = {name: value.to(device) for name, value in target.rows.items()}
+    return Prepared(
+        Design(columns, gate_of, gate_map.n_gates),
+        Target(rows, target.n_outputs, target.facts),
+        prescale,
+        gate_map,
+        weights,
+    )
+
+
+def hold_out(strata: np.ndarray, share: float, random_state: np.random.RandomState) -> np.ndarray:
+    """Draw about a share of the rows, evenly from every stratum, as a mask of shape (n_samples,).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stochgate.estimators.prepare import hold_out
+    >>> strata = np.repeat([0, 1], [80, 20])
+    >>> drawn = hold_out(strata, 0.1, np.random.RandomState(0))
+    >>> np.bincount(strata[drawn])
+    array([8, 2])
+    """
+    n_samples = len(strata)
+    n_drawn = min(n_samples - 1, max(1, round(share * n_samples)))
+    shuffled = random_state.permutation(n_samples)
+    ordered = shuffled[np.argsort(strata[shuffled], kind="stable")]
+    places = np.floor((np.arange(n_drawn) + random_state.uniform()) * n_samples / n_drawn).astype(int)
+    drawn = np.zeros(n_samples, dtype=bool)
+    drawn[ordered[places]] = True
+    return drawn
