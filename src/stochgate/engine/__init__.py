@@ -2,10 +2,10 @@
 
 from stochgate.engine.chunks import execute
 from stochgate.engine.data import Columns, DenseColumns, Design, SparseColumns
+from stochgate.engine.inputs import Inputs
 from stochgate.engine.loop import train
 from stochgate.engine.plan import CLOSED, FREE, OPEN, Plan, make_plan
 from stochgate.engine.predictor import Predictor
-from stochgate.engine.prescale import Prescale
 from stochgate.engine.record import Snapshot
 from stochgate.engine.schedules import SCHEDULES
 from stochgate.engine.trained import Models, Trained
@@ -19,10 +19,10 @@ __all__ = [
     "Columns",
     "DenseColumns",
     "Design",
+    "Inputs",
     "Models",
     "Plan",
     "Predictor",
-    "Prescale",
     "Snapshot",
     "SparseColumns",
     "Trained",

@@ -8,7 +8,7 @@ from scipy import sparse
 from torch import Tensor
 
 from stochgate.engine.data import Design
-from stochgate.engine.prescale import Prescale
+from stochgate.engine.inputs import Inputs
 from stochgate.engine.trained import Models
 from stochgate.networks import Network
 
@@ -23,35 +23,36 @@ class Predictor:
     ----------
     network : Network
     parameters : dict of Tensor, each of shape (1, ...)
-    columns : ndarray of int, the columns of X that are read
+    features : ndarray of int, the columns of X that are read
     scale, shift : Tensor, shape (1, n_columns); gates and standardisation in one
-    prescale : Prescale
+    inputs : Inputs
     base : Tensor, shape (1, n_outputs)
         What is predicted when no gate is open.
     """
 
     network: Network
     parameters: dict[str, Tensor]
-    columns: np.ndarray
+    features: np.ndarray
     scale: Tensor
     shift: Tensor | None
-    prescale: Prescale
+    inputs: Inputs
     base: Tensor
 
     @classmethod
-    def make(cls, models: Models, design: Design, prescale: Prescale, gates: Tensor) -> "Predictor":
+    def make(cls, models: Models, design: Design, inputs: Inputs, gates: Tensor) -> "Predictor":
         """Cut a stack of one model down to the columns whose gate, shape (1, n_gates), is not 0."""
         scale = design.spread(gates) * models.scaling.scale
         columns = torch.nonzero(design.spread(gates)[0])[:, 0]
         network, parameters = models.plan.network.narrow(models.parameters, columns)
+        features, narrowed = inputs.take(columns.cpu().numpy())
         shift = models.scaling.shift
         return cls(
             network,
             {name: p.detach().cpu() for name, p in parameters.items()},
-            columns.cpu().numpy(),
+            features,
             scale[:, columns].cpu(),
             None if shift is None else shift[:, columns].cpu(),
-            prescale.take(columns.cpu().numpy()),
+            narrowed,
             models.base.cpu(),
         )
 
@@ -62,7 +63,7 @@ class Predictor:
             return self.base.unsqueeze(1).expand(1, X.shape[0], -1)
         blocks = []
         for start in range(0, X.shape[0], _BLOCK):
-            block = X[start : start + _BLOCK][:, self.columns]
-            columns = self.prescale.apply(block, self.scale.dtype, self.scale.device)
+            block = X[start : start + _BLOCK][:, self.features]
+            columns = self.inputs.apply(block, self.scale.dtype, self.scale.device)
             blocks.append(self.network.forward(self.parameters, columns, self.scale, self.shift))
         return torch.cat(blocks, dim=1)

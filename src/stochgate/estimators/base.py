@@ -120,7 +120,7 @@ class GatedEstimator(SelectorMixin, BaseEstimator):
         X, target, weights = check_rows(self, X, y, sample_weight, objective)
         index = FeatureIndex(X.shape[1], getattr(self, "feature_names_in_", None))
         gate_map = make_gate_map(index, self.feature_groups, self.costs, self.always_keep)
-        data = prepare(X, target, weights, gate_map, training, device)
+        data = prepare(X, target, weights, gate_map, network, training, device)
         plan = self._plan(gate, network, objective, training, data)
         with ProgressBar(self.verbose) as bar:
             trained = execute(plan, data.design, data.target, (*bar.callbacks, *(self.callbacks or ())))
@@ -178,7 +178,7 @@ class GatedEstimator(SelectorMixin, BaseEstimator):
             "held_out_loss": trained.held_out_loss[:, 0].double().cpu().numpy(),
         }
         gates = torch.where(gates > self.threshold, gates, 0)
-        self._predictor = Predictor.make(models, data.design, data.prescale, gates)
+        self._predictor = Predictor.make(models, data.design, data.inputs, gates)
         self._objective = models.plan.objective
         self._learned = {name: value.cpu() for name, value in models.learned.items()}
         self._facts = data.target.facts

@@ -23,7 +23,7 @@ class GatedClassifier(ClassifierMixin, GatedEstimator):
         sets is lam / n_gates.
     class_weight : "balanced", mapping or None, default=None
     gate : {"gaussian", "hard-concrete", "deterministic"} or Gate, default="gaussian"
-    network : {"mlp", "linear"} or Network, default="mlp"
+    network : {"mlp", "linear", "encoded"} or Network, default="mlp"
     hidden : tuple of int, optional
         Widths of the MLP's hidden layers, (64, 32) by default; () is a linear model.
     activation : {"relu", "tanh", "sigmoid", "selu", "silu"}, optional

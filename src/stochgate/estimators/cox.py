@@ -26,7 +26,7 @@ class GatedCox(GatedEstimator):
         sets is lam / n_gates.
     ties : {"breslow", "efron"}, default="breslow"
     gate : {"gaussian", "hard-concrete", "deterministic"} or Gate, default="gaussian"
-    network : {"mlp", "linear"} or Network, default="mlp"
+    network : {"mlp", "linear", "encoded"} or Network, default="mlp"
     hidden : tuple of int, optional
         Widths of the MLP's hidden layers, (64, 32) by default; () is a linear model.
     activation : {"relu", "tanh", "sigmoid", "selu", "silu"}, optional

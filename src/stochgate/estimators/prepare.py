@@ -9,9 +9,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length
 
-from stochgate.engine import Design, Prescale, Training
+from stochgate.engine import Design, Inputs, Training
 from stochgate.estimators.features import GateMap
 from stochgate.estimators.validation import check_features
+from stochgate.networks import Network
 from stochgate.objectives import Objective, Target
 
 
@@ -23,7 +24,7 @@ class Prepared:
     ----------
     design : Design
     target : Target
-    prescale : Prescale
+    inputs : Inputs
     gate_map : GateMap
     weights : ndarray, shape (n_samples,)
         Sample weights, 1 on average.
@@ -31,7 +32,7 @@ class Prepared:
 
     design: Design
     target: Target
-    prescale: Prescale
+    inputs: Inputs
     gate_map: GateMap
     weights: np.ndarray
 
@@ -61,18 +62,20 @@ def prepare(
     target: Target,
     weights: np.ndarray,
     gate_map: GateMap,
+    network: Network,
     training: Training,
     device: torch.device,
 ) -> Prepared:
-    """Bring checked data to a common scale and to the device."""
-    prescale = Prescale.learn(X, identity=not training.standardize)
-    gate_of = None if gate_map.gate_of is None else torch.from_numpy(gate_map.gate_of).to(device)
-    columns = prescale.apply(X, getattr(torch, training.dtype), device)
+    """Encode checked data as the network wants it, on a common scale and on the device."""
+    inputs = Inputs.learn(X, network, raw=not training.standardize)
+    of_column = inputs.gate_of(gate_map.gate_of)
+    gate_of = None if of_column is None else torch.from_numpy(of_column).to(device)
+    columns = inputs.apply(X, getattr(torch, training.dtype), device)
     rows = {name: value.to(device) for name, value in target.rows.items()}
     return Prepared(
         Design(columns, gate_of, gate_map.n_gates),
         Target(rows, target.n_outputs, target.facts),
-        prescale,
+        inputs,
         gate_map,
         weights,
     )

@@ -20,7 +20,7 @@ class GatedRegressor(RegressorMixin, GatedEstimator):
         Strength of the penalty ``lam * sum_g cost_g P(z_g > 0) / n_gates``. What transfers between data
         sets is lam / n_gates.
     gate : {"gaussian", "hard-concrete", "deterministic"} or Gate, default="gaussian"
-    network : {"mlp", "linear"} or Network, default="mlp"
+    network : {"mlp", "linear", "encoded"} or Network, default="mlp"
     hidden : tuple of int, optional
         Widths of the MLP's hidden layers, (64, 32) by default; () is a linear model.
     activation : {"relu", "tanh", "sigmoid", "selu", "silu"}, optional

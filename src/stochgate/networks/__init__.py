@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 
-from stochgate.networks.base import Network
+from stochgate.networks.base import Encoding, Network
+from stochgate.networks.encoded import EncodedMLP
 from stochgate.networks.mlp import ACTIVATIONS, MLP
 from stochgate.networks.module import ModuleNetwork
 
@@ -12,6 +13,6 @@ def linear() -> MLP:
     return MLP(hidden=())
 
 
-NETWORKS: dict[str, Callable[[], Network]] = {"linear": linear, "mlp": MLP}
+NETWORKS: dict[str, Callable[[], Network]] = {"linear": linear, "mlp": MLP, "encoded": EncodedMLP}
 
-__all__ = ["ACTIVATIONS", "MLP", "NETWORKS", "ModuleNetwork", "Network"]
+__all__ = ["ACTIVATIONS", "MLP", "NETWORKS", "EncodedMLP", "Encoding", "ModuleNetwork", "Network"]

@@ -2,8 +2,9 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Protocol
+from typing import Any, Protocol
 
+import numpy as np
 import torch
 from sklearn.base import BaseEstimator
 from torch import Tensor
@@ -23,12 +24,30 @@ class Columns(Protocol):
         """Return the columns themselves, shape (n_samples, n_columns)."""
 
 
+class Encoding(Protocol):
+    """How raw features become the columns a network trains on."""
+
+    @property
+    def feature_of(self) -> np.ndarray:
+        """The feature each column is made of, shape (n_columns,)."""
+
+    def transform(self, X: np.ndarray) -> np.ndarray:
+        """Encode X, shape (n_samples, n_columns)."""
+
+    def take(self, columns: np.ndarray) -> tuple[np.ndarray, "Encoding"]:
+        """Return the features some columns need, and the encoding of those features into the columns."""
+
+
 class Network(BaseEstimator, ABC):
     """A network: what comes out for gated input, for all models at once.
 
     The input of model m is ``scale[m] * (X - shift[m])``: its gates and its own standardisation,
     folded into one factor and one offset per column, so that X is never copied per model.
     """
+
+    def encoding(self, X: Any) -> Encoding | None:
+        """Learn how the features of X become columns; None when they are the columns."""
+        return None
 
     @abstractmethod
     def initial(self, seeds: Tensor, n_columns: int, base: Tensor, intercept: bool) -> dict[str, Tensor]:
