@@ -26,18 +26,19 @@ def main() -> None:
     )
 
     start = time.perf_counter()
-    model = GatedClassifier(lam=2.0, random_state=0).fit(X_train, y_train)
+    model = GatedClassifier(random_state=0).fit(X_train, y_train)
     seconds = time.perf_counter() - start
-    everything = GatedClassifier(always_keep=range(X.shape[1]), random_state=0)
+    everything = GatedClassifier(lam=0, always_keep=range(X.shape[1]), random_state=0)
     everything.fit(X_train, y_train)
 
     chosen = np.flatnonzero(model.get_support())
     print(f"{len(data.target)} tumours, 30 measurements + {N_NOISE} noise columns\n")
-    print("chosen feature              gate   P(open)")
+    print("chosen feature              gate   folds that open it")
     for j in chosen[np.argsort(-model.feature_importances_[chosen])]:
-        print(f"  {names[j]:24} {model.gates_[j]:6.2f} {model.open_probability_[j]:8.2f}")
+        print(f"  {names[j]:24} {model.gates_[j]:6.2f} {model.selection_frequency_[j]:12.0%}")
     n_noise = int((chosen >= data.data.shape[1]).sum())
-    print(f"\nchosen: {len(chosen)} of {X.shape[1]} columns, {n_noise} of them noise")
+    print(f"\nchosen by itself: network {model.network_!r}, lam {model.lam_:.2f}")
+    print(f"chosen: {len(chosen)} of {X.shape[1]} columns, {n_noise} of them noise")
     print(f"test accuracy with them:        {model.score(X_test, y_test):.3f}")
     print(f"test accuracy with all columns: {everything.score(X_test, y_test):.3f}")
     print(f"seconds: {seconds:.1f}")

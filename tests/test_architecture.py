@@ -20,7 +20,8 @@ ALLOWED = {
     "streams": set(),
     **{part: LEAVES | {part} for part in PARTS},
     "engine": LEAVES | {"gates", "networks", "objectives", "engine"},
-    "estimators": LEAVES | PARTS - {"datasets"} | {"engine", "estimators"},
+    "selection": LEAVES | {"gates", "networks", "objectives", "engine", "selection"},
+    "estimators": LEAVES | PARTS - {"datasets"} | {"engine", "selection", "estimators"},
 }
 
 

@@ -372,7 +372,7 @@ def test_events_without_weight_are_refused():
 def test_early_stopping_without_an_event_to_judge_by_is_refused():
     X, y = survival_times()
     y[:, 0] = np.arange(len(y)) < 3
-    model = GatedCox(training=Training(patience=2), random_state=0)
+    model = GatedCox(lam=0.1, training=Training(patience=2), random_state=0)
     refuse_fit(model, X, y, ValueError, "held out for early stopping have .*no event")
 
 

@@ -58,8 +58,26 @@ SMALL = {
 CHECKED = [GatedClassifier, GatedRegressor, CoxOfPlainTargets]
 
 
+FOLDS = "rows that are repeated are more rows to draw folds from, so weights do not equal repetition"
+
+
+def expected_to_fail(model):
+    if model.lam != "auto":
+        return {}
+    return {f"check_sample_weight_equivalence_on_{kind}_data": FOLDS for kind in ("dense", "sparse")}
+
+
+AUTOMATIC = {**SMALL, "lam": "auto", "hidden": (), "activation": None, "cv": 3}
+
+
 @pytest.mark.filterwarnings("ignore::stochgate.ConstantColumnWarning")
-@parametrize_with_checks([make(**SMALL) for make in CHECKED])
+@pytest.mark.filterwarnings("ignore::stochgate.NoFeatureSelectedWarning")
+@pytest.mark.filterwarnings("ignore:No features were selected:UserWarning")
+@parametrize_with_checks(
+    [make(**settings) for make in CHECKED for settings in (SMALL, AUTOMATIC)],
+    expected_failed_checks=expected_to_fail,
+    xfail_strict=False,  # where nothing is selected, weights do equal repetition
+)
 def test_scikit_learn_checks_pass(estimator, check):
     check(estimator)
 

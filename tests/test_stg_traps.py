@@ -37,7 +37,7 @@ LONG = {"n_steps": 300}
 @pytest.mark.parametrize("estimator_class", ESTIMATORS)
 def test_fit_needs_no_validation_data_and_returns_self(estimator_class):  # 2, 24
     X, y = make_problem(estimator_class)
-    model = estimator_class(training=Training(n_steps=2), verbose=1)
+    model = estimator_class(lam=0.1, training=Training(n_steps=2), verbose=1)
     assert model.fit(X, y) is model
 
 
@@ -51,7 +51,7 @@ def test_cox_predicts_a_risk_score():  # 3
 @pytest.mark.parametrize("device", ["auto", "cpu", "cpu:0"])
 def test_devices_have_their_torch_names(device):  # 4
     X, y = two_classes()
-    model = GatedClassifier(device=device, training=Training(n_steps=2)).fit(X, y)
+    model = GatedClassifier(lam=0.1, device=device, training=Training(n_steps=2)).fit(X, y)
     assert np.isfinite(model.predict_proba(X)).all()
 
 
@@ -241,14 +241,14 @@ def test_early_stopping_returns_the_best_snapshot(estimator_class):  # 22
 
 
 def easy_problem(estimator_class):
-    """Return 1000 rows of 20 columns, of which 0, 1 and 2 matter much."""
-    X = normal_columns(1000, 20)
+    """Return 250 rows of 20 columns, of which 0, 1 and 2 matter much."""
+    X = normal_columns(250, 20)
     rng = np.random.default_rng(1)
     signal = 2 * X[:, 0] - 2 * X[:, 1] + 2 * X[:, 2]
     y = {
-        GatedClassifier: rng.random(1000) < expit(signal),
-        GatedRegressor: signal + rng.normal(size=1000),
-        GatedCox: (np.ones(1000), rng.exponential(np.exp(-signal))),
+        GatedClassifier: rng.random(250) < expit(signal),
+        GatedRegressor: signal + rng.normal(size=250),
+        GatedCox: (np.ones(250), rng.exponential(np.exp(-signal))),
     }
     return X, y[estimator_class]
 

@@ -28,6 +28,10 @@ class DenseColumns:
         """Return the columns themselves."""
         return self.X
 
+    def take(self, columns: Tensor) -> "DenseColumns":
+        """Return some of the columns."""
+        return DenseColumns(self.X[:, columns].contiguous())
+
     def rows(self, index: Tensor | slice) -> "DenseColumns":
         """Return some of the rows."""
         return DenseColumns(self.X[index])
@@ -66,6 +70,10 @@ class SparseColumns:
     def dense(self) -> Tensor:
         """Return the columns as a dense tensor (for modules that know no sparse input)."""
         return torch.from_numpy(self.X.toarray()).to(self.device, self.dtype)
+
+    def take(self, columns: Tensor) -> "SparseColumns":
+        """Return some of the columns."""
+        return SparseColumns(self.X[:, columns.cpu().numpy()], self.dtype, self.device)
 
     def rows(self, index: Tensor | slice) -> "SparseColumns":
         """Return some of the rows."""
@@ -126,11 +134,27 @@ class Design:
     columns : Columns
     gate_of : Tensor, shape (n_columns,), or None when every column has a gate of its own
     n_gates : int
+    kept : Tensor of int, or None for all
+        The columns left of all those the network was made for, when gates are closed for good.
+    n_total : int
+        How many columns the network was made for.
     """
 
     columns: Columns
     gate_of: Tensor | None
     n_gates: int
+    kept: Tensor | None = None
+    n_total: int = -1
+
+    def __post_init__(self) -> None:
+        if self.n_total < 0:
+            object.__setattr__(self, "n_total", self.columns.n_columns)
+
+    def narrow(self, gates: Tensor) -> "Design":
+        """Keep the columns of some gates, a mask of shape (n_gates,); no model may open the others."""
+        gate_of = torch.arange(self.n_gates, device=gates.device) if self.gate_of is None else self.gate_of
+        kept = torch.nonzero(gates[gate_of])[:, 0]
+        return Design(self.columns.take(kept), gate_of[kept], self.n_gates, kept, self.n_total)
 
     def spread(self, z: Tensor) -> Tensor:
         """Give every column its gate's value: (n_models, n_gates) -> (n_models, n_columns)."""

@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import repeat
 
 import torch
 from torch import Tensor
 
 from stochgate.engine.data import Columns, Design, learn_scaling
-from stochgate.engine.plan import CLOSED, Plan
+from stochgate.engine.plan import CLOSED, FREE, Plan
 from stochgate.engine.record import Callback, Record, snapshot_steps
 from stochgate.engine.trained import Models, Trained, fix
 from stochgate.engine.training import Training
@@ -49,7 +51,7 @@ def train(
     record = Record(models, numbers)
     optimizer = make_optimizer(models, training)
     noise = draw_noise(plan, design.n_gates, 0)
-    snapshots = snapshot_steps(training)
+    snapshots = snapshot_steps(training) | {plan.last_step}
     for step, (columns, rows, index) in enumerate(batches(design, target, models.plan), start=1):
         optimizer.param_groups[0]["lr"] = network_lr(training, step - 1)
         lam = models.plan.lam * training.penalty_factor((step - 1) / training.n_steps)
@@ -67,6 +69,8 @@ def train(
                     break
                 models, optimizer = drop_stopped(models, optimizer, going_on)
                 noise = draw_noise(models.plan, design.n_gates, step)
+        if step == plan.last_step:
+            break
     return record.result()
 
 
@@ -78,7 +82,10 @@ def start(plan: Plan, design: Design, target: Target) -> Models:
     learned = plan.objective.learn(target.rows, plan.weights)
     base = plan.objective.base(target.rows, plan.weights, learned)
     total = plan.objective.total(target.rows, plan.weights, learned)
-    parameters = plan.network.initial(plan.seed, design.columns.n_columns, base, plan.objective.intercept)
+    parameters = plan.network.initial(plan.seed, design.n_total, base, plan.objective.intercept)
+    if design.kept is not None:
+        network, parameters = plan.network.narrow(parameters, design.kept)
+        plan = replace(plan, network=network)
     mu = plan.gate.initial(plan.n_models, design.n_gates, base.dtype, base.device)
     return Models(plan, fixed, parameters, mu, scaling, learned, total, base)
 
@@ -110,6 +117,8 @@ def risk(
 def draw_noise(plan: Plan, n_gates: int, step: int) -> Iterator[Tensor]:
     """Yield each step's noise, shape (n_draws, n_models, n_gates), drawn in blocks of steps."""
     n_draws = plan.training.n_draws
+    if not (plan.fixed == FREE).any():  # nothing is drawn
+        yield from repeat(plan.weights.new_zeros(n_draws, 1, 1))
     block = max(1, min(64, _NOISE_BLOCK // (n_draws * plan.n_models * n_gates)))
     device = plan.seed.device
     gates = torch.arange(n_gates, device=device)

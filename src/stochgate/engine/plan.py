@@ -32,6 +32,8 @@ class Plan:
         FREE gates are trained, CLOSED and OPEN ones are not and cost nothing.
     data_seed : int
         Orders the rows of mini-batches, for all models alike, so that X is gathered once.
+    last_step : int or None
+        Where to stop, when that is before the end the schedules are made for.
     """
 
     gate: Gate
@@ -45,6 +47,7 @@ class Plan:
     costs: Tensor
     fixed: Tensor
     data_seed: int = 0
+    last_step: int | None = None
 
     @property
     def n_models(self) -> int:
@@ -78,6 +81,7 @@ def make_plan(
     costs: Tensor | None = None,
     fixed: Tensor | None = None,
     data_seed: int = 0,
+    last_step: int | None = None,
 ) -> Plan:
     """Make a plan, filling in what is not given: unit costs and free gates."""
     if training.patience is not None and test_weights is None:
@@ -98,4 +102,5 @@ def make_plan(
         costs=torch.ones(n_gates, **like) if costs is None else costs.to(**like),
         fixed=fixed.to(weights.device).expand(n_models, n_gates),
         data_seed=data_seed,
+        last_step=last_step,
     )

@@ -6,32 +6,32 @@ from typing import Any
 
 import numpy as np
 import torch
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
-from stochgate.engine import FREE, OPEN, Plan, Predictor, Trained, Training, execute, make_plan
+from stochgate.engine import CLOSED, Predictor, Trained, Training
+from stochgate.engine.record import Callback
+from stochgate.estimators.auto import Found, fit_auto, path_table
 from stochgate.estimators.features import make_gate_map
-from stochgate.estimators.prepare import Prepared, check_rows, hold_out, prepare
+from stochgate.estimators.prepare import Prepared, check_rows
 from stochgate.estimators.progress import ProgressBar
+from stochgate.estimators.task import Task, fit_single
 from stochgate.estimators.validation import (
     FeatureIndex,
     check_device,
     check_features,
     refuse_diverged,
-    refuse_no_weight,
     refuse_not_callable,
     resolve,
 )
 from stochgate.gates import GATES, Gate
 from stochgate.networks import ACTIVATIONS, NETWORKS, Network
 from stochgate.objectives import Objective
-
-#: default penalty per gate: the middle of what worked on problems with 50 to 500 columns
-LAM_PER_GATE = 0.015
 
 
 class NoFeatureSelectedWarning(UserWarning):
@@ -46,7 +46,7 @@ class GatedEstimator(SelectorMixin, BaseEstimator):
     """Selects features and trains the model that uses them, in one fit."""
 
     _parameter_constraints = {
-        "lam": [Interval(Real, 0, None, closed="left"), None],
+        "lam": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "hidden": [tuple, list, None],
         "threshold": [Interval(Real, 0, 1, closed="left")],
         "training": [Training, None],
@@ -58,16 +58,17 @@ class GatedEstimator(SelectorMixin, BaseEstimator):
 
     def __init__(
         self,
-        lam: float | None = None,
+        lam: float | str = "auto",
         *,
         gate: str | Gate = "gaussian",
-        network: str | Network = "mlp",
+        network: str | Network | None = None,
         hidden: tuple[int, ...] | None = None,
         activation: str | None = None,
         feature_groups: Any = None,
         costs: Any = None,
         always_keep: Any = None,
         threshold: float = 0.0,
+        cv: Any = 5,
         training: Training | None = None,
         device: str = "auto",
         callbacks: Any = None,
@@ -83,6 +84,7 @@ class GatedEstimator(SelectorMixin, BaseEstimator):
         self.costs = costs
         self.always_keep = always_keep
         self.threshold = threshold
+        self.cv = cv
         self.training = training
         self.device = device
         self.callbacks = callbacks
@@ -93,7 +95,7 @@ class GatedEstimator(SelectorMixin, BaseEstimator):
         """Return the estimator's objective."""
         raise NotImplementedError
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "GatedEstimator":
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> "GatedEstimator":
         """Select features and train the model.
 
         Parameters
@@ -102,6 +104,8 @@ class GatedEstimator(SelectorMixin, BaseEstimator):
         y : the target; see the class
         sample_weight : array, shape (n_samples,), optional
             Weights of the rows inside the loss; 0 equals the row removed.
+        groups : array, shape (n_samples,), optional
+            Which rows belong together (patients, batches), for a `cv` that splits by groups.
 
         Returns
         -------
@@ -109,80 +113,74 @@ class GatedEstimator(SelectorMixin, BaseEstimator):
         """
         self.__dict__.pop("_predictor", None)  # whatever fails below leaves no older model behind
         self._validate_params()
+        with ProgressBar(self.verbose) as bar:
+            task, groups = self._task(X, y, sample_weight, groups, bar.callbacks)
+            found = None
+            if self.lam == "auto":
+                trained, data, found = fit_auto(task, self.cv, groups)
+            else:
+                trained, data = fit_single(task, float(self.lam))
+        refuse_diverged(trained)
+        self._keep(trained, data, found)
+        return self
+
+    def _task(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, callbacks: tuple[Callback, ...]
+    ) -> tuple[Task, Any]:
+        """Check parameters and data; return them and the groups of the rows that count."""
         refuse_not_callable("callbacks", self.callbacks)
         training = Training() if self.training is None else self.training
         training._validate_params()
-        gate, network = resolve("gate", self.gate, GATES, Gate), self._make_network()
+        gate, networks = resolve("gate", self.gate, GATES, Gate), self._make_networks(X)
         objective = self._make_objective(training)
         objective._validate_params()
         device = check_device(self.device)
-
-        X, target, weights = check_rows(self, X, y, sample_weight, objective)
+        X, target, weights, used = check_rows(self, X, y, sample_weight, objective)
         index = FeatureIndex(X.shape[1], getattr(self, "feature_names_in_", None))
         gate_map = make_gate_map(index, self.feature_groups, self.costs, self.always_keep)
-        data = prepare(X, target, weights, gate_map, network, training, device)
-        plan = self._plan(gate, network, objective, training, data)
-        with ProgressBar(self.verbose) as bar:
-            trained = execute(plan, data.design, data.target, (*bar.callbacks, *(self.callbacks or ())))
-        refuse_diverged(trained)
-        self._keep(trained, data)
-        return self
-
-    def _plan(
-        self, gate: Gate, network: Network, objective: Objective, training: Training, data: Prepared
-    ) -> Plan:
-        """Plan one model, with rows held out when it may stop early."""
-        random_state = check_random_state(self.random_state)
-        seed, data_seed = random_state.randint(np.iinfo(np.int32).max, size=2)
-        held_out = np.zeros(len(data.weights), dtype=bool)
-        if training.patience is not None:
-            strata = objective.strata(data.target.rows).cpu().numpy()
-            held_out = hold_out(strata, training.validation_fraction, random_state)
-        rows = torch.from_numpy(np.stack([data.weights * ~held_out, data.weights * held_out]))
-        rows = rows.to(data.design.columns.device, getattr(torch, training.dtype))
-        refuse_no_weight(objective, data.target, rows[:1], "left to learn from")
-        if held_out.any():
-            refuse_no_weight(objective, data.target, rows[1:], "held out for early stopping")
-        keep = torch.from_numpy(data.gate_map.keep)
-        return make_plan(
+        task = Task(
             gate,
-            network,
+            networks,
             objective,
             training,
-            lam=self._lam(data.gate_map.n_gates),
-            seed=seed,
-            weights=rows[:1],
-            test_weights=rows[1:] if held_out.any() else None,
-            n_gates=data.gate_map.n_gates,
-            costs=torch.from_numpy(data.gate_map.costs),
-            fixed=torch.where(keep, OPEN, FREE).to(torch.int8)[None],
-            data_seed=int(data_seed),
+            X,
+            target,
+            weights,
+            gate_map,
+            device,
+            check_random_state(self.random_state),
+            (*callbacks, *(self.callbacks or ())),
         )
+        return task, None if groups is None else np.asarray(groups)[used]
 
-    def _lam(self, n_gates: int) -> float:
-        return LAM_PER_GATE * n_gates if self.lam is None else float(self.lam)
-
-    def _keep(self, trained: Trained, data: Prepared) -> None:
+    def _keep(self, trained: Trained, data: Prepared, found: Found | None) -> None:
         """Set the fitted attributes from a stack of one model."""
         models, spread = trained.models, data.gate_map.spread
         gates = models.gates()  # (1, n_gates)
         self.gates_ = spread(gates[0].double().cpu().numpy())
         self.support_ = self.gates_ > self.threshold
         self.open_probability_ = spread(models.open_probability()[0].double().cpu().numpy())
-        self.feature_importances_ = self.open_probability_.copy()
-        self.lam_ = self._lam(data.gate_map.n_gates)
         self.n_steps_ = int(trained.step[0])
         self.history_ = {
             "step": trained.steps.numpy(),
             "train_loss": trained.train_loss[:, 0].double().cpu().numpy(),
             "held_out_loss": trained.held_out_loss[:, 0].double().cpu().numpy(),
         }
+        if found is None:
+            self.lam_ = float(self.lam)
+            self.feature_importances_ = self.open_probability_.copy()
+        else:
+            names = getattr(self, "feature_names_in_", np.arange(self.n_features_in_)).tolist()
+            self.lam_, self.network_ = found.lam, found.network
+            self.selection_frequency_ = spread(found.frequency)
+            self.feature_importances_ = spread(np.where(data.gate_map.keep, 1.0, found.importance))
+            self.path_ = path_table(found, spread, names)
         gates = torch.where(gates > self.threshold, gates, 0)
         self._predictor = Predictor.make(models, data.design, data.inputs, gates)
         self._objective = models.plan.objective
         self._learned = {name: value.cpu() for name, value in models.learned.items()}
         self._facts = data.target.facts
-        constant = (models.fixed != models.plan.fixed)[0].cpu().numpy()
+        constant = ((models.fixed != models.plan.fixed) & (models.plan.fixed != CLOSED))[0].cpu().numpy()
         self._warn(np.flatnonzero(spread(constant)))
 
     def _warn(self, constant: np.ndarray) -> None:
@@ -197,9 +195,11 @@ class GatedEstimator(SelectorMixin, BaseEstimator):
                 stacklevel=4,
             )
         if not self.support_.any():
+            found = f"at lam={self.lam_:g} and threshold={self.threshold:g}: try a smaller lam"
+            if self.lam == "auto":
+                found = "because no model beats the base rate on held-out rows"
             warnings.warn(
-                f"No feature was selected at lam={self.lam_:g} and threshold={self.threshold:g}: the model "
-                "predicts the base rate; try a smaller lam.",
+                f"No feature was selected {found}; the model predicts the base rate.",
                 NoFeatureSelectedWarning,
                 stacklevel=4,
             )
@@ -228,14 +228,19 @@ class GatedEstimator(SelectorMixin, BaseEstimator):
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def _make_network(self) -> Network:
-        """Return the network; `hidden` and `activation` belong to the MLP that "mlp" stands for."""
-        if self.network != "mlp" and not (self.hidden is None and self.activation is None):
+    def _make_networks(self, X: Any) -> dict[str, Network]:
+        """Return the kinds of network to choose from; `hidden` and `activation` describe an MLP."""
+        described = self.hidden is not None or self.activation is not None
+        if self.network is None and self.lam == "auto" and not described:
+            kinds = [name for name in NETWORKS if name != "encoded" or not sparse.issparse(X)]
+            return {name: NETWORKS[name]() for name in kinds}
+        given = "mlp" if self.network is None else self.network
+        if given != "mlp" and described:
             raise ValueError(
-                f"hidden and activation describe network='mlp', but network={self.network!r} was given: "
-                "give one or the other."
+                f"hidden and activation describe network='mlp', but network={given!r} was given: give one "
+                "or the other."
             )
-        network: Network = resolve("network", self.network, NETWORKS, Network)
+        network: Network = resolve("network", given, NETWORKS, Network)
         if self.activation is not None:
             if self.activation not in ACTIVATIONS:
                 raise ValueError(
@@ -245,4 +250,4 @@ class GatedEstimator(SelectorMixin, BaseEstimator):
         if self.hidden is not None:
             network.set_params(hidden=self.hidden)
         network._validate_params()
-        return network
+        return {given if isinstance(given, str) else type(given).__name__: network}

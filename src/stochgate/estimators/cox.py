@@ -21,12 +21,15 @@ class GatedCox(GatedEstimator):
 
     Parameters
     ----------
-    lam : float, default=0.015 * n_gates
-        Strength of the penalty ``lam * sum_g cost_g P(z_g > 0) / n_gates``. What transfers between data
-        sets is lam / n_gates.
+    lam : "auto" or float, default="auto"
+        Strength of the penalty ``lam * sum_g cost_g P(z_g > 0) / n_gates``. "auto" races several kinds of
+        network over a path of penalties and folds, and chooses by held-out loss; the features are those
+        that at least half of the folds open, and the final model is trained on them and all rows. What
+        transfers between data sets is lam / n_gates.
     ties : {"breslow", "efron"}, default="breslow"
     gate : {"gaussian", "hard-concrete", "deterministic"} or Gate, default="gaussian"
-    network : {"mlp", "linear", "encoded"} or Network, default="mlp"
+    network : {"linear", "mlp", "encoded"} or Network, optional
+        By default "auto" races the three kinds, and a given lam takes "mlp".
     hidden : tuple of int, optional
         Widths of the MLP's hidden layers, (64, 32) by default; () is a linear model.
     activation : {"relu", "tanh", "sigmoid", "selu", "silu"}, optional
@@ -39,6 +42,8 @@ class GatedCox(GatedEstimator):
         Features whose gate is open and not penalised. A whole number is a position.
     threshold : float, default=0
         A feature is selected when its gate is above; 0.5 is the paper's cutoff for weak signals.
+    cv : int or splitter, default=5
+        Folds of the automatic choice; whatever scikit-learn's `cv` takes.
     training : Training, optional
         Steps, step sizes, batches, early stopping.
     device : str, default="auto"
@@ -54,13 +59,21 @@ class GatedCox(GatedEstimator):
     support_ : ndarray of bool, shape (n_features,)
         ``gates_ > threshold``; a column outside it changes no prediction.
     gates_ : ndarray, shape (n_features,)
-        The deterministic gates, from 0 (closed) to 1 (open).
+        The final model's deterministic gates, from 0 (closed) to 1 (open).
     open_probability_ : ndarray, shape (n_features,)
         P(z > 0), what the penalty sums.
     feature_importances_ : ndarray, shape (n_features,)
-        `open_probability_`: it ranks closed features too.
+        P(z > 0), after an automatic choice the mean over the folds' models at the chosen penalty: it ranks
+        closed features too.
     lam_ : float
-        The penalty of the model.
+        The penalty of the model, or the one chosen.
+    network_ : str
+        The kind of network chosen (automatic choice only, as the two that follow).
+    selection_frequency_ : ndarray, shape (n_features,)
+        The share of folds that open a feature at the chosen penalty.
+    path_ : DataFrame, or list of dict without pandas
+        Every network and penalty with its number of features, losses with their spread over the folds, and
+        features. The losses made the choice: they rank, they are not an estimate of performance.
     n_steps_ : int
         The step the model is from.
     history_ : dict of ndarray
@@ -81,17 +94,18 @@ class GatedCox(GatedEstimator):
 
     def __init__(
         self,
-        lam: float | None = None,
+        lam: float | str = "auto",
         *,
         ties: str = "breslow",
         gate: str | Gate = "gaussian",
-        network: str | Network = "mlp",
+        network: str | Network | None = None,
         hidden: tuple[int, ...] | None = None,
         activation: str | None = None,
         feature_groups: Any = None,
         costs: Any = None,
         always_keep: Any = None,
         threshold: float = 0.0,
+        cv: Any = 5,
         training: Training | None = None,
         device: str = "auto",
         callbacks: Any = None,
@@ -108,6 +122,7 @@ class GatedCox(GatedEstimator):
             costs=costs,
             always_keep=always_keep,
             threshold=threshold,
+            cv=cv,
             training=training,
             device=device,
             callbacks=callbacks,

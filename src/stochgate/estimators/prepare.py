@@ -39,8 +39,13 @@ class Prepared:
 
 def check_rows(
     estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any, objective: Objective
-) -> tuple[Any, Target, np.ndarray]:
-    """Check X, y and weights, and take out the rows of weight 0; return X, the encoded y and weights."""
+) -> tuple[Any, Target, np.ndarray, np.ndarray]:
+    """Check X, y and weights, and take out the rows of weight 0.
+
+    Returns
+    -------
+    X, the encoded y, the weights (1 on average), and the positions of the rows that are left.
+    """
     X = check_features(estimator, X, reset=True)
     if y is None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
@@ -54,7 +59,7 @@ def check_rows(
         parts = tuple(_safe_indexing(part, used) for part in y) if isinstance(y, tuple) else None
         target = objective.encode(_safe_indexing(y, used) if parts is None else parts)
         X, weights = X[used], weights[used]
-    return X, target, weights / weights.mean()
+    return X, target, weights / weights.mean(), used
 
 
 def prepare(

@@ -16,11 +16,14 @@ class GatedRegressor(RegressorMixin, GatedEstimator):
 
     Parameters
     ----------
-    lam : float, default=0.015 * n_gates
-        Strength of the penalty ``lam * sum_g cost_g P(z_g > 0) / n_gates``. What transfers between data
-        sets is lam / n_gates.
+    lam : "auto" or float, default="auto"
+        Strength of the penalty ``lam * sum_g cost_g P(z_g > 0) / n_gates``. "auto" races several kinds of
+        network over a path of penalties and folds, and chooses by held-out loss; the features are those
+        that at least half of the folds open, and the final model is trained on them and all rows. What
+        transfers between data sets is lam / n_gates.
     gate : {"gaussian", "hard-concrete", "deterministic"} or Gate, default="gaussian"
-    network : {"mlp", "linear", "encoded"} or Network, default="mlp"
+    network : {"linear", "mlp", "encoded"} or Network, optional
+        By default "auto" races the three kinds, and a given lam takes "mlp".
     hidden : tuple of int, optional
         Widths of the MLP's hidden layers, (64, 32) by default; () is a linear model.
     activation : {"relu", "tanh", "sigmoid", "selu", "silu"}, optional
@@ -33,6 +36,8 @@ class GatedRegressor(RegressorMixin, GatedEstimator):
         Features whose gate is open and not penalised. A whole number is a position.
     threshold : float, default=0
         A feature is selected when its gate is above; 0.5 is the paper's cutoff for weak signals.
+    cv : int or splitter, default=5
+        Folds of the automatic choice; whatever scikit-learn's `cv` takes.
     training : Training, optional
         Steps, step sizes, batches, early stopping.
     device : str, default="auto"
@@ -48,13 +53,21 @@ class GatedRegressor(RegressorMixin, GatedEstimator):
     support_ : ndarray of bool, shape (n_features,)
         ``gates_ > threshold``; a column outside it changes no prediction.
     gates_ : ndarray, shape (n_features,)
-        The deterministic gates, from 0 (closed) to 1 (open).
+        The final model's deterministic gates, from 0 (closed) to 1 (open).
     open_probability_ : ndarray, shape (n_features,)
         P(z > 0), what the penalty sums.
     feature_importances_ : ndarray, shape (n_features,)
-        `open_probability_`: it ranks closed features too.
+        P(z > 0), after an automatic choice the mean over the folds' models at the chosen penalty: it ranks
+        closed features too.
     lam_ : float
-        The penalty of the model.
+        The penalty of the model, or the one chosen.
+    network_ : str
+        The kind of network chosen (automatic choice only, as the two that follow).
+    selection_frequency_ : ndarray, shape (n_features,)
+        The share of folds that open a feature at the chosen penalty.
+    path_ : DataFrame, or list of dict without pandas
+        Every network and penalty with its number of features, losses with their spread over the folds, and
+        features. The losses made the choice: they rank, they are not an estimate of performance.
     n_steps_ : int
         The step the model is from.
     history_ : dict of ndarray
