@@ -104,6 +104,14 @@ def test_automatic_estimators_can_be_cloned():
     assert clone(model).get_params()["cv"] == 3
 
 
+def test_training_that_diverges_selects_nothing():
+    X, y = two_classes()
+    training = short_training(n_steps=20, optimizer="sgd", lr=1e200)
+    with pytest.warns(NoFeatureSelectedWarning):
+        model = GatedRegressor(network="linear", training=training, random_state=0).fit(X, y.astype(float))
+    assert np.isfinite(model.predict(X)).all()
+
+
 # ---- the parts
 
 

@@ -145,9 +145,9 @@ def path_table(found: Found, spread: Any, names: list[Any]) -> Any:
                     "n_features": len(selected),
                     "train_loss": float(path.train[i].mean()),
                     "held_out_loss": float(held_out[i].mean()),
-                    "held_out_sd": float(held_out[i].std(ddof=1)),
+                    "held_out_sd": _spread(held_out[i]),
                     "refit_loss": float(refit.mean()),
-                    "refit_sd": float(refit.std(ddof=1)) if np.isfinite(refit).all() else float("nan"),
+                    "refit_sd": _spread(refit),
                     "features": [names[j] for j in selected],
                 }
             )
@@ -156,3 +156,8 @@ def path_table(found: Found, spread: Any, names: list[Any]) -> Any:
     except ImportError:
         return rows
     return pd.DataFrame(rows)
+
+
+def _spread(losses: np.ndarray) -> float:
+    """Return the standard deviation over the folds; NaN where a loss is not finite."""
+    return float(losses.std(ddof=1)) if np.isfinite(losses).all() else float("nan")

@@ -1,14 +1,14 @@
 """An MLP on a piecewise-linear encoding of each feature, behind one gate a feature."""
 
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
-from stochgate.networks.mlp import ACTIVATIONS, MLP
+from stochgate.networks.mlp import MLP
 
 
 @dataclass(frozen=True)
@@ -86,11 +86,8 @@ class EncodedMLP(MLP):
     """
 
     _parameter_constraints = {
+        **MLP._parameter_constraints,
         "n_bins": [Interval(Integral, 2, None, closed="left")],
-        "hidden": [tuple, list],
-        "activation": [StrOptions(set(ACTIVATIONS))],
-        "skip": ["boolean"],
-        "init_std": [Interval(Real, 0, None, closed="neither"), None],
     }
 
     def __init__(

@@ -112,8 +112,8 @@ def train_path(setting: Setting, lams: np.ndarray, learns: np.ndarray) -> Path:
         fixed=setting.fixed[None],
     )
     trained = execute(plan, setting.design, setting.target, setting.callbacks)
-    held_out = _numpy(trained.held_out_loss).reshape(-1, *shape)
-    step = np.nanargmin(held_out.mean(axis=2), axis=0)  # (n_lams,)
+    held_out = _or_infinity(trained.held_out_loss).reshape(-1, *shape)
+    step = held_out.mean(axis=2).argmin(axis=0)  # (n_lams,)
     at = step, np.arange(len(lams))
     gates = trained.gate_path.unflatten(1, shape)[at]  # (n_lams, n_folds, n_gates)
     fixed = trained.models.fixed.unflatten(0, shape)
@@ -170,9 +170,14 @@ def _refit(setting: Setting, opened: np.ndarray, learns: np.ndarray) -> tuple[np
         fixed=torch.where(gates, OPEN, CLOSED).to(torch.int8),
     )
     trained = execute(plan, setting.design.narrow(gates.any(0)), setting.target, setting.callbacks)
-    losses = _numpy(trained.held_out_loss).reshape(-1, n_lams, n_folds)
+    losses = _or_infinity(trained.held_out_loss).reshape(-1, n_lams, n_folds)
     losses[:, ~feasible] = np.inf
-    return trained.steps.numpy(), np.where(np.isnan(losses), np.inf, losses)
+    return trained.steps.numpy(), losses
+
+
+def _or_infinity(losses: Tensor) -> np.ndarray:
+    """Return losses as an array; a model that diverged has lost."""
+    return np.where(np.isfinite(_numpy(losses)), _numpy(losses), np.inf)
 
 
 def _numpy(values: Tensor) -> np.ndarray:

@@ -73,9 +73,12 @@ def choose(paths: Sequence[Path], empty: np.ndarray) -> Choice:
         Held-out losses of the model without features.
     """
     gated = np.concatenate([path.held_out.reshape(-1, len(empty)) for path in paths])
-    gain, error = cross_fitted_gain(gated[np.isfinite(gated).all(axis=1)], empty)
+    gated = gated[np.isfinite(gated).all(axis=1)]
     candidates = [c for c in list_candidates(paths) if c.n_features > 0]
-    if not candidates or not gain > SIGNIFICANCE * error:
+    if len(gated) == 0 or not candidates:
+        return Choice(None, 0.0, 0.0)
+    gain, error = cross_fitted_gain(gated, empty)
+    if not gain > SIGNIFICANCE * error:
         return Choice(None, gain, error)
     losses = np.array([c.losses for c in candidates])  # (n_candidates, n_folds)
     best = losses[losses.mean(axis=1).argmin()]
