@@ -12,6 +12,7 @@ from problems import short_training, survival_times, two_classes
 from stochgate import GatedClassifier, GatedCox, GatedRegressor, NoFeatureSelectedWarning, Training
 from stochgate.datasets import make_linear, make_noise, make_xor
 from stochgate.engine import CLOSED, OPEN, train
+from stochgate.networks import ModuleNetwork
 from stochgate.objectives import Regression
 from stochgate.selection import Path, choose, make_folds
 from test_engine import make
@@ -97,6 +98,20 @@ def test_folds_without_events_are_left_out_and_too_few_refused():
     y[:, 0] = np.arange(len(y)) < 1
     with pytest.raises(ValueError, match="Fewer than two folds"):
         GatedCox(network="linear", **FAST).fit(X, y)
+
+
+def test_a_module_takes_part_with_all_its_columns():
+    X, y = two_classes()
+    widths = []
+
+    def factory(n_columns, n_outputs):
+        widths.append(n_columns)
+        return torch.nn.Linear(n_columns, n_outputs)
+
+    model = GatedClassifier(network=ModuleNetwork(factory), **FAST).fit(X, y)
+    assert set(widths) == {X.shape[1]}
+    assert model.get_support().any()
+    assert model.score(X, y) > 0.8
 
 
 def test_automatic_estimators_can_be_cloned():

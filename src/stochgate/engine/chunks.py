@@ -42,7 +42,7 @@ def bytes_per_model(plan: Plan, design: Design, target: Target) -> int:
     """Estimate the bytes one model takes while it is trained."""
     n_samples = design.columns.n_samples
     n_rows = min(plan.training.batch_size or n_samples, n_samples)
-    weights, activations = plan.network.floats(design.columns.n_columns, n_rows, target.n_outputs)
+    weights, activations = plan.network.floats(design.n_total, n_rows, target.n_outputs)
     # weights, gradient, two moments and the gated copy; gates, scaling and snapshots; rows
     floats = 5 * weights + (8 + plan.training.n_snapshots) * design.n_gates
     floats += 3 * design.columns.n_columns + 3 * activations + 8 * n_samples

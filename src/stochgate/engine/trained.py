@@ -63,7 +63,7 @@ class Models:
     @torch.no_grad()
     def predict(self, design: Design) -> Tensor:
         """Return the outputs with deterministic gates, in blocks of rows that fit into memory."""
-        _, per_row = self.plan.network.floats(design.columns.n_columns, 1, self.base.shape[1])
+        _, per_row = self.plan.network.floats(design.n_total, 1, self.base.shape[1])
         n_rows = max(1, _CHUNK // (per_row * self.plan.n_models))
         z = self.gates()
         if n_rows >= design.columns.n_samples:

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from stochgate.engine import CLOSED, OPEN, Trained, execute, make_plan
+from stochgate.engine import Trained, execute
 from stochgate.estimators.prepare import Prepared
 from stochgate.estimators.task import Task
 from stochgate.selection import Choice, Path, Setting, choose, empty_losses, make_folds, train_path
-from stochgate.selection.path import refit_training
+from stochgate.selection.path import refit_plan
 
 LAMS_PER_GATE = np.geomspace(0.001, 0.06, 8)
 
@@ -101,19 +101,9 @@ def _judgeable(setting: Setting, learns: np.ndarray) -> tuple[np.ndarray, np.nda
 
 def _final(setting: Setting, support: np.ndarray, last_step: int | None) -> Trained:
     """Train the final model on all rows, its chosen gates open and the others closed."""
-    fixed = torch.where(torch.from_numpy(support), OPEN, CLOSED).to(torch.int8)
-    plan = make_plan(
-        setting.gate,
-        setting.network,
-        setting.objective,
-        refit_training(setting.training),
-        lam=0.0,
-        seed=setting.seed,
-        weights=setting.weights[None],
-        n_gates=len(support),
-        fixed=fixed[None],
-        last_step=last_step if support.any() else 1,
-    )
+    last_step = last_step if support.any() else 1
+    gates = torch.from_numpy(support)[None]
+    plan = refit_plan(setting, gates, setting.seed, setting.weights[None], last_step=last_step)
     return execute(plan, setting.design, setting.target, setting.callbacks)
 
 

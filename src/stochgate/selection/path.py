@@ -1,13 +1,14 @@
 """One network's path: every penalty on every fold in one training run, then judged by refits."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 from sklearn.base import clone
 from torch import Tensor
 
-from stochgate.engine import CLOSED, OPEN, Design, Training, execute, make_plan
+from stochgate.engine import CLOSED, OPEN, Design, Plan, Training, execute, make_plan
 from stochgate.engine.record import Callback
 from stochgate.gates import Gate
 from stochgate.networks import Network
@@ -132,10 +133,26 @@ def train_path(setting: Setting, lams: np.ndarray, learns: np.ndarray) -> Path:
     )
 
 
-def refit_training(training: Training) -> Training:
-    """Return how refits are trained: fewer steps suffice without the gates, judged more often."""
-    n_steps = max(1, training.n_steps * 2 // 3)
-    return clone(training).set_params(patience=None, n_steps=n_steps, n_snapshots=min(40, n_steps))
+def refit_plan(setting: Setting, gates: Tensor, seed: Any, weights: Tensor, **others: Any) -> Plan:
+    """Plan models whose gates are open or closed for good, given which are open: (n_models, n_gates).
+
+    Fewer steps suffice without the gates' noise, and they are judged more often.
+    """
+    n_steps = max(1, setting.training.n_steps * 2 // 3)
+    training = clone(setting.training)
+    training.set_params(patience=None, n_steps=n_steps, n_snapshots=min(40, n_steps))
+    return make_plan(
+        setting.gate,
+        setting.network,
+        setting.objective,
+        training,
+        lam=0.0,
+        seed=seed,
+        weights=weights,
+        n_gates=gates.shape[1],
+        fixed=torch.where(gates, OPEN, CLOSED).to(torch.int8),
+        **others,
+    )
 
 
 def fold_weights(setting: Setting, learns: np.ndarray, n_lams: int) -> tuple[Tensor, Tensor]:
@@ -157,18 +174,8 @@ def _refit(setting: Setting, opened: np.ndarray, learns: np.ndarray) -> tuple[np
         return np.zeros(1, dtype=int), np.full((1, n_lams, n_folds), np.inf)
     weights, test = fold_weights(setting, learns, n_lams)
     gates = torch.from_numpy(core.reshape(-1, n_gates)).to(weights.device)
-    plan = make_plan(
-        setting.gate,
-        setting.network,
-        setting.objective,
-        refit_training(setting.training),
-        lam=0.0,
-        seed=setting.seed + np.tile(np.arange(n_folds), n_lams),
-        weights=weights,
-        test_weights=test,
-        n_gates=n_gates,
-        fixed=torch.where(gates, OPEN, CLOSED).to(torch.int8),
-    )
+    seeds = setting.seed + np.tile(np.arange(n_folds), n_lams)
+    plan = refit_plan(setting, gates, seeds, weights, test_weights=test)
     trained = execute(plan, setting.design.narrow(gates.any(0)), setting.target, setting.callbacks)
     losses = _or_infinity(trained.held_out_loss).reshape(-1, n_lams, n_folds)
     losses[:, ~feasible] = np.inf
@@ -177,7 +184,8 @@ def _refit(setting: Setting, opened: np.ndarray, learns: np.ndarray) -> tuple[np
 
 def _or_infinity(losses: Tensor) -> np.ndarray:
     """Return losses as an array; a model that diverged has lost."""
-    return np.where(np.isfinite(_numpy(losses)), _numpy(losses), np.inf)
+    values = _numpy(losses)
+    return np.where(np.isfinite(values), values, np.inf)
 
 
 def _numpy(values: Tensor) -> np.ndarray:
