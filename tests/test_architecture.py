@@ -18,10 +18,13 @@ LEAVES = {"streams"}
 PARTS = {"gates", "networks", "objectives", "metrics", "datasets"}
 ALLOWED = {
     "streams": set(),
+    "optional": set(),
     **{part: LEAVES | {part} for part in PARTS},
     "engine": LEAVES | {"gates", "networks", "objectives", "engine"},
-    "selection": LEAVES | {"gates", "networks", "objectives", "engine", "selection"},
+    "selection": LEAVES | {"gates", "networks", "objectives", "metrics", "engine", "selection"},
     "estimators": LEAVES | PARTS - {"datasets"} | {"engine", "selection", "estimators"},
+    "baselines": {"optional", "metrics", "objectives", "baselines"},
+    "study": {"optional", "study"},
 }
 
 

@@ -12,9 +12,10 @@ from problems import short_training, survival_times, two_classes
 from stochgate import GatedClassifier, GatedCox, GatedRegressor, NoFeatureSelectedWarning, Training
 from stochgate.datasets import make_linear, make_noise, make_xor
 from stochgate.engine import CLOSED, OPEN, train
+from stochgate.estimators.contest import make_lams
 from stochgate.networks import ModuleNetwork
 from stochgate.objectives import Regression
-from stochgate.selection import Path, choose, make_folds
+from stochgate.selection import RULES, Cells, finds_signal, list_candidates, make_folds
 from test_engine import make
 
 FAST = {"training": Training(n_steps=200, n_snapshots=10), "random_state": 0}
@@ -62,10 +63,12 @@ def test_path_has_a_row_for_every_network_and_penalty():
     X, y = two_classes()
     model = GatedClassifier(**FAST).fit(X, y)
     assert set(model.path_["network"]) == {"linear", "mlp", "encoded"}
-    assert len(model.path_) == 3 * 8
-    n_features = model.path_["n_features"].to_numpy().reshape(3, 8)
-    assert (n_features[:, 0] >= n_features[:, -1]).all()
+    path = model.path_[model.path_["stage"] == "path"]
+    assert len(path) == 3 * len(make_lams(len(X)))
+    n_features = path["n_features"].to_numpy().reshape(3, -1)
+    assert (n_features[:, 0] <= n_features[:, -1]).all()
     assert model.lam_ in set(model.path_["lam"])
+    assert {"held_out_loss", "held_out_sd", "train_loss", "open_probability"} <= set(path.columns)
     assert model.n_steps_ == model.history_["step"][-1]
 
 
@@ -130,43 +133,65 @@ def test_training_that_diverges_selects_nothing():
 # ---- the parts
 
 
-def make_path(refit, opened, held_out):
-    """Return a path of len(refit) penalties with one step each."""
-    refit, opened = np.asarray(refit, dtype=float), np.asarray(opened, dtype=bool)
-    n_lams, n_folds = refit.shape
+def make_candidates(losses, opened, stage="refit", network=0):
+    """Return candidates of one network: losses of each cell on every fold, and the gates all folds open."""
+    losses, opened = np.asarray(losses, dtype=float), np.asarray(opened, dtype=bool)
+    n_cells, n_folds = losses.shape
     opened = np.repeat(opened[:, None], n_folds, axis=1)
-    return Path(
-        lams=np.arange(n_lams, dtype=float),
-        held_out=np.asarray(held_out, dtype=float)[None],
-        step=np.zeros(n_lams, dtype=int),
-        train=refit,
+    cells = Cells(
+        stage,
+        lams=np.arange(n_cells, dtype=float),
+        losses=losses,
+        train=losses,
+        by_block=np.repeat(losses[:, :, None], 2, axis=2),
+        step=np.ones(n_cells, dtype=int),
         opened=opened,
         probability=opened.mean(axis=1),
-        refit_steps=np.array([1]),
-        refit=refit[None],
     )
+    return [replace(c, network=network) for c in list_candidates([[cells]])]
 
 
 EMPTY = np.array([1.0, 1.1, 0.9, 1.0, 1.05])
 GOOD = np.array([0.10, 0.12, 0.09, 0.11, 0.10])
+MANY, FEW = [1, 1, 1], [1, 0, 0]
 
 
 def test_ties_go_to_fewer_features_then_to_the_simpler_network():
-    many, few = [1, 1, 1], [1, 0, 0]
-    path = make_path([GOOD, GOOD + 0.001], [many, few], [GOOD, GOOD])
-    assert choose([path], EMPTY).candidate.lam == 1
-    simple, deep = (make_path([GOOD], [few], [GOOD]) for _ in range(2))
-    assert choose([simple, deep], EMPTY).candidate.network == 0
+    assert RULES["auto"](make_candidates([GOOD, GOOD + 0.001], [MANY, FEW]), EMPTY).cell == 1
+    both = make_candidates([GOOD], [FEW], network=1) + make_candidates([GOOD], [FEW], network=0)
+    assert RULES["auto"](both, EMPTY).network == 0
 
 
 def test_a_clearly_better_model_wins_with_more_features():
-    path = make_path([GOOD, GOOD + 0.2], [[1, 1, 1], [1, 0, 0]], [GOOD, GOOD + 0.2])
-    assert choose([path], EMPTY).candidate.lam == 0
+    candidates = make_candidates([GOOD, GOOD + 0.2], [MANY, FEW])
+    assert [RULES[rule](candidates, EMPTY).cell for rule in ("auto", "best", "one-se")] == [0, 0, 0]
 
 
-def test_the_model_without_features_wins_over_luck():
-    luck = EMPTY - np.array([0.3, -0.2, 0.1, -0.25, 0.1])
-    assert choose([make_path([luck], [[1, 0, 0]], [luck])], EMPTY).candidate is None
+def test_rules_differ_in_what_they_give_away_for_fewer_features():
+    candidates = make_candidates([GOOD, GOOD + np.array([0.004, -0.004, 0.004, 0.004, 0.004])], [MANY, FEW])
+    assert [RULES[rule](candidates, EMPTY).cell for rule in ("auto", "best", "one-se")] == [1, 0, 1]
+    worse = make_candidates([GOOD, GOOD + 0.0045], [MANY, FEW])  # within one standard error
+    assert [RULES[rule](worse, EMPTY).cell for rule in ("best", "one-se")] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("gain", "found"),
+    [
+        ([0.3, -0.2, 0.1, -0.25, 0.1], False),  # luck
+        ([1e-5] * 5, False),  # sure, but less than any feature is worth
+        ([0.3, 0.2, 0.3, 0.25, 0.2], True),
+    ],
+)
+def test_a_signal_is_a_sure_gain_over_the_model_without_features(gain, found):
+    candidates = make_candidates([EMPTY - gain], [FEW])
+    assert finds_signal(candidates, np.repeat(EMPTY[:, None], 2, axis=1), 100).found is found
+
+
+def test_the_gain_is_free_of_the_choice():
+    """Each of many lucky cells is good on one fold only: the fold it is chosen for gains nothing."""
+    losses = np.where(np.eye(5, dtype=bool), EMPTY - 0.5, EMPTY + 0.1)
+    signal = finds_signal(make_candidates(losses, [FEW] * 5), np.repeat(EMPTY[:, None], 2, axis=1), 100)
+    assert signal.gain < 0
 
 
 def test_strata_are_shared_out_evenly():

@@ -9,16 +9,23 @@ from stochgate.estimators import (
     GatedCox,
     GatedRegressor,
     NoFeatureSelectedWarning,
+    StabilitySelector,
+    Summary,
 )
+from stochgate.selection import Evaluation, evaluate
 
 __version__ = version("stochgate")
 
 __all__ = [
     "ConstantColumnWarning",
+    "Evaluation",
     "GatedClassifier",
     "GatedCox",
     "GatedRegressor",
     "NoFeatureSelectedWarning",
     "Snapshot",
+    "StabilitySelector",
+    "Summary",
     "Training",
+    "evaluate",
 ]

@@ -52,7 +52,7 @@ def bytes_per_model(plan: Plan, design: Design, target: Target) -> int:
 def join_results(plan: Plan, parts: list[Trained]) -> Trained:
     """Join the results of stacks that were trained one after another."""
     longest = max((part.steps for part in parts), key=len)
-    recorded = ("train_loss", "held_out_loss", "gate_path")
+    recorded = ("train_loss", "held_out_loss", "block_loss", "gate_path")
     return Trained(
         join(plan, [part.models for part in parts]),
         torch.cat([part.step for part in parts]),

@@ -16,13 +16,21 @@ class DenseColumns:
     centred = True
 
     def __init__(self, X: Tensor):
-        self.X, self.device = X, X.device
+        self.X, self.device, self.dtype = X, X.device, X.dtype
         self.n_samples, self.n_columns = X.shape
 
     def linear(self, weight: Tensor) -> Tensor:
         """Multiply all models' weights at once: one matrix product, X is not copied."""
         n_models, n_units, n_columns = weight.shape
         return (weight.reshape(-1, n_columns) @ self.X.T).view(n_models, n_units, -1)
+
+    def project(self, directions: Tensor) -> Tensor:
+        """Return the columns' products with some directions, (n_samples, k) -> (n_columns, k)."""
+        return self.X.T @ directions
+
+    def squares(self) -> Tensor:
+        """Return the columns' sums of squares, shape (n_columns,)."""
+        return self.X.square().sum(0)
 
     def dense(self) -> Tensor:
         """Return the columns themselves."""
@@ -66,6 +74,14 @@ class SparseColumns:
         n_models, n_units, n_columns = weight.shape
         flat = weight.reshape(-1, n_columns).T  # (n_columns, n_models * n_units)
         return _SparseProduct.apply(self._tensor, self._transposed, flat).T.reshape(n_models, n_units, -1)
+
+    def project(self, directions: Tensor) -> Tensor:
+        """Return the columns' products with some directions, (n_samples, k) -> (n_columns, k)."""
+        return self._transposed @ directions
+
+    def squares(self) -> Tensor:
+        """Return the columns' sums of squares, shape (n_columns,)."""
+        return torch.tensor(self.X.multiply(self.X).sum(0), dtype=self.dtype, device=self.device).ravel()
 
     def dense(self) -> Tensor:
         """Return the columns as a dense tensor (for modules that know no sparse input)."""

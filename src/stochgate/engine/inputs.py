@@ -49,6 +49,13 @@ class Inputs:
         scale[narrow] = np.abs(rows[:, narrow] - center[narrow]).mean(axis=0)
         return cls(encoding, center, np.where(scale > 0, scale, 1.0))
 
+    @property
+    def cuts_nothing(self) -> bool:
+        """Whether there is an encoding, and it leaves every feature in one piece."""
+        return self.encoding is not None and len(set(self.encoding.feature_of)) == len(
+            self.encoding.feature_of
+        )
+
     def gate_of(self, gate_of_feature: np.ndarray | None) -> np.ndarray | None:
         """Return the gate of each column; None when every column has a gate of its own."""
         if self.encoding is None:

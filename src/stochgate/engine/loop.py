@@ -1,6 +1,5 @@
 """The only training loop: the paper's Algorithm 1 for a stack of models."""
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import repeat
@@ -11,8 +10,8 @@ from torch import Tensor
 from stochgate.engine.data import Columns, Design, learn_scaling
 from stochgate.engine.plan import CLOSED, FREE, Plan
 from stochgate.engine.record import Callback, Record, snapshot_steps
-from stochgate.engine.trained import Models, Trained, fix
-from stochgate.engine.training import Training
+from stochgate.engine.steps import make_optimizer, make_step, network_lr, set_lr
+from stochgate.engine.trained import Models, Trained
 from stochgate.objectives.base import Rows, Target
 from stochgate.streams import GATES, fold, uniform
 
@@ -50,24 +49,20 @@ def train(
     models = start(plan, design, target)
     record = Record(models, numbers)
     optimizer = make_optimizer(models, training)
+    take_step = make_step(models, design, optimizer)
     noise = draw_noise(plan, design.n_gates, 0)
     snapshots = snapshot_steps(training) | {plan.last_step}
     for step, (columns, rows, index) in enumerate(batches(design, target, models.plan), start=1):
-        optimizer.param_groups[0]["lr"] = network_lr(training, step - 1)
         lam = models.plan.lam * training.penalty_factor((step - 1) / training.n_steps)
-        value = risk(models, design, columns, rows, index, next(noise)) + lam * models.penalty()
-        own = models.plan.network.penalty(models.parameters)
-        if own is not None:
-            value = value + own
-        optimizer.zero_grad(set_to_none=True)
-        value.sum().backward()
-        optimizer.step()
+        set_lr(optimizer, network_lr(training, step - 1))
+        take_step(columns, rows, index, next(noise), lam)
         if step in snapshots:
             going_on = record.add(step, models, design, target, callbacks)
             if len(going_on) < models.plan.n_models:
                 if len(going_on) == 0:
                     break
                 models, optimizer = drop_stopped(models, optimizer, going_on)
+                take_step = make_step(models, design, optimizer)
                 noise = draw_noise(models.plan, design.n_gates, step)
         if step == plan.last_step:
             break
@@ -88,30 +83,6 @@ def start(plan: Plan, design: Design, target: Target) -> Models:
         plan = replace(plan, network=network)
     mu = plan.gate.initial(plan.n_models, design.n_gates, base.dtype, base.device)
     return Models(plan, fixed, parameters, mu, scaling, learned, total, base)
-
-
-def risk(
-    models: Models,
-    design: Design,
-    columns: Columns,
-    rows: Rows,
-    index: Tensor | None,
-    noise: Tensor,
-) -> Tensor:
-    """Return each model's mean loss on a batch, averaged over the draws, shape (n_models,).
-
-    A batch stands for its share of all rows: its summed loss is divided by that share of the model's
-    total weight, so that batches average to the full loss and one without weight adds 0.
-    """
-    plan = models.plan
-    weights = plan.weights if index is None else plan.weights[:, index]
-    total = models.total * (columns.n_samples / design.columns.n_samples)
-    losses = []
-    for draw in range(plan.training.n_draws):
-        z = plan.gate.sample(models.gate_parameter, noise[draw])
-        output = models.outputs(fix(z, models.fixed), design, columns)
-        losses.append(plan.objective.loss(output, rows, weights, models.learned))
-    return torch.stack(losses).mean(0) / total.clamp_min(torch.finfo(total.dtype).tiny)
 
 
 def draw_noise(plan: Plan, n_gates: int, step: int) -> Iterator[Tensor]:
@@ -145,25 +116,6 @@ def batches(design: Design, target: Target, plan: Plan) -> Iterator[tuple[Column
             order = list(torch.randperm(columns.n_samples, generator=generator).split(size))[::-1]
         index = order.pop().to(plan.weights.device)
         yield columns.rows(index), plan.objective.take(target.rows, index), index
-
-
-def network_lr(training: Training, step: int) -> float:
-    """Return the network's step size."""
-    if training.lr_decay == "constant":
-        return training.lr
-    return training.lr * 0.5 * (1 + math.cos(math.pi * step / training.n_steps))
-
-
-def make_optimizer(models: Models, training: Training) -> torch.optim.Optimizer:
-    """Make the optimiser; its updates are element by element, so models stay apart."""
-    gate_lr = training.gate_lr * models.plan.gate.unit
-    groups = [
-        {"params": [p.requires_grad_() for p in models.parameters.values()], "lr": training.lr},
-        {"params": [models.gate_parameter.requires_grad_()], "lr": gate_lr},
-    ]
-    if training.optimizer == "sgd":
-        return torch.optim.SGD(groups, momentum=training.momentum, fused=True)
-    return torch.optim.Adam(groups, fused=True)
 
 
 def drop_stopped(

@@ -27,6 +27,8 @@ class Plan:
         Of the rows each model learns from; its dtype and device are those of the training.
     test_weights : Tensor, shape (n_models, n_samples), or None
         Of the rows each model is judged on.
+    blocks : int64 Tensor, shape (n_samples,), or None
+        Parts of the rows on which the models are judged one by one, besides.
     costs : Tensor, shape (n_gates,)
     fixed : int8 Tensor, shape (n_models, n_gates)
         FREE gates are trained, CLOSED and OPEN ones are not and cost nothing.
@@ -44,6 +46,7 @@ class Plan:
     seed: Tensor
     weights: Tensor
     test_weights: Tensor | None
+    blocks: Tensor | None
     costs: Tensor
     fixed: Tensor
     data_seed: int = 0
@@ -78,6 +81,7 @@ def make_plan(
     weights: Tensor,
     n_gates: int,
     test_weights: Tensor | None = None,
+    blocks: Tensor | None = None,
     costs: Tensor | None = None,
     fixed: Tensor | None = None,
     data_seed: int = 0,
@@ -99,6 +103,7 @@ def make_plan(
         seed=torch.as_tensor(seed, dtype=torch.int64, device=weights.device).expand(n_models),
         weights=weights,
         test_weights=test_weights,
+        blocks=blocks,
         costs=torch.ones(n_gates, **like) if costs is None else costs.to(**like),
         fixed=fixed.to(weights.device).expand(n_models, n_gates),
         data_seed=data_seed,

@@ -44,7 +44,8 @@ class Predictor:
         scale = design.spread(gates) * models.scaling.scale
         columns = torch.nonzero(design.spread(gates)[0])[:, 0]
         network, parameters = models.plan.network.narrow(models.parameters, columns)
-        features, narrowed = inputs.take(columns.cpu().numpy())
+        of_all = columns if design.kept is None else design.kept[columns]
+        features, narrowed = inputs.take(of_all.cpu().numpy())
         shift = models.scaling.shift
         return cls(
             network,

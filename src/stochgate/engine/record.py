@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -58,7 +59,7 @@ class Record:
         self.step = torch.zeros_like(self.running)
         self.best = torch.full_like(models.plan.lam, torch.inf)
         self.stale = torch.zeros_like(self.running)
-        self.snapshots: list[tuple[int, Tensor, Tensor, Tensor]] = []
+        self.snapshots: list[tuple[Any, ...]] = []
 
     @torch.no_grad()
     def add(
@@ -73,14 +74,10 @@ class Record:
         plan = models.plan
         output = models.predict(design)
         train_loss = plan.objective.mean_loss(output, target.rows, plan.weights, models.learned)
-        held_out = torch.full_like(train_loss, torch.nan)
-        if plan.test_weights is not None:
-            held_out = plan.objective.held_out_loss(
-                output, target.rows, plan.weights, plan.test_weights, models.learned
-            )
-        recorded = [train_loss, held_out, models.gate_parameter.detach().clone()]
-        train, test, path = (_scatter(values, self.running, len(self.step)) for values in recorded)
-        self.snapshots.append((step, train, test, path))
+        held_out, by_block = _judge_held_out(models, output, target)
+        recorded = [train_loss, held_out, by_block, models.gate_parameter.detach().clone()]
+        scattered = (_scatter(values, self.running, len(self.step)) for values in recorded)
+        self.snapshots.append((step, *scattered))
         for callback in callbacks:
             numbers = self.numbers[self.running]
             callback(Snapshot(step, plan.training.n_steps, numbers, train_loss, held_out, models.gates()))
@@ -103,15 +100,23 @@ class Record:
 
     def result(self) -> Trained:
         """Return what was recorded."""
-        steps, train_loss, held_out, gates = zip(*self.snapshots, strict=True)
-        return Trained(
-            self.final,
-            self.step,
-            torch.tensor(steps),
-            torch.stack(train_loss),
-            torch.stack(held_out),
-            torch.stack(gates),
-        )
+        steps, *recorded = zip(*self.snapshots, strict=True)
+        stacked = (torch.stack(values) for values in recorded)
+        return Trained(self.final, self.step, torch.tensor(steps), *stacked)
+
+
+def _judge_held_out(models: Models, output: Tensor, target: Target) -> tuple[Tensor, Tensor]:
+    """Return each model's loss on its held-out rows and on every block of them; NaN without any."""
+    plan = models.plan
+    n_blocks = 0 if plan.blocks is None else int(plan.blocks.max()) + 1
+    losses = torch.full((len(output), 1 + n_blocks), torch.nan, dtype=output.dtype, device=output.device)
+    if plan.test_weights is not None:
+        for block in range(-1, n_blocks):
+            test = plan.test_weights if block < 0 else plan.test_weights * (plan.blocks == block)
+            losses[:, 1 + block] = plan.objective.held_out_loss(
+                output, target.rows, plan.weights, test, models.learned
+            )
+    return losses[:, 0], losses[:, 1:]
 
 
 def _scatter(values: Tensor, index: Tensor, n_models: int) -> Tensor:

@@ -134,6 +134,8 @@ class Trained:
     steps : Tensor, shape (n_snapshots,)
     train_loss, held_out_loss : Tensor, shape (n_snapshots, n_models)
         With deterministic gates; NaN after a model stopped, or where it has no held-out rows.
+    block_loss : Tensor, shape (n_snapshots, n_models, n_blocks)
+        The same on every block of the held-out rows.
     gate_path : Tensor, shape (n_snapshots, n_models, n_gates)
         The gate parameters at each snapshot.
     """
@@ -143,4 +145,5 @@ class Trained:
     steps: Tensor
     train_loss: Tensor
     held_out_loss: Tensor
+    block_loss: Tensor
     gate_path: Tensor

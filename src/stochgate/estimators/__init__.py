@@ -4,6 +4,8 @@ from stochgate.estimators.base import ConstantColumnWarning, NoFeatureSelectedWa
 from stochgate.estimators.classifier import GatedClassifier
 from stochgate.estimators.cox import GatedCox
 from stochgate.estimators.regressor import GatedRegressor
+from stochgate.estimators.stability import StabilitySelector
+from stochgate.estimators.summary import Summary
 
 __all__ = [
     "ConstantColumnWarning",
@@ -11,4 +13,6 @@ __all__ = [
     "GatedCox",
     "GatedRegressor",
     "NoFeatureSelectedWarning",
+    "StabilitySelector",
+    "Summary",
 ]

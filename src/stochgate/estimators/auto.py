@@ -4,15 +4,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
 
-from stochgate.engine import Trained, execute
-from stochgate.estimators.prepare import Prepared
-from stochgate.estimators.task import Task
-from stochgate.selection import Choice, Path, Setting, choose, empty_losses, make_folds, train_path
-from stochgate.selection.path import refit_plan
-
-LAMS_PER_GATE = np.geomspace(0.001, 0.06, 8)
+from stochgate.estimators.contest import SMALLEST_FOR_K, Contest, make_lams, start_contest
+from stochgate.estimators.task import Fitted, Task
+from stochgate.selection.exact import joint_sets
+from stochgate.selection.path import race, train_cells
+from stochgate.selection.residuals import Looked, look_again
+from stochgate.selection.rules import RULES, Candidate, Signal, finds_signal, list_candidates
+from stochgate.selection.setting import Recipe, Setting
 
 
 @dataclass(frozen=True)
@@ -22,132 +21,195 @@ class Found:
     Attributes
     ----------
     network : str
-    lam : float
-    choice : Choice
+    recipe : Recipe
     frequency, importance : ndarray, shape (n_gates,)
-        How many of the folds' models open a gate at the chosen penalty, and their mean P(z > 0).
-    paths : dict of Path
+    table : DataFrame or list of dict
+    signal : Signal
+    task : Task
+    contest : Contest
+    candidates : list of Candidate
+    opened : ndarray of bool, shape (n_folds, n_gates)
+        The gates each fold opens at the chosen penalty.
     """
 
     network: str
-    lam: float
-    choice: Choice
+    recipe: Recipe
     frequency: np.ndarray
     importance: np.ndarray
-    paths: dict[str, Path]
+    table: Any
+    signal: Signal
+    task: Task
+    contest: Contest
+    candidates: list[Candidate]
+    opened: np.ndarray
+
+    @property
+    def setting(self) -> Setting:
+        """The chosen network's setting."""
+        return self.contest.settings[self.network][0]
+
+    def of_network(self) -> list[Candidate]:
+        """Return the candidates of the chosen network."""
+        return [c for c in self.candidates if list(self.contest.settings)[c.network] == self.network]
+
+    def train(self, recipe: Recipe, lam: float) -> Fitted:
+        """Train the chosen network by another recipe on all rows."""
+        trained, design = recipe.train(self.setting, self.setting.weights[None])
+        return Fitted(trained, design, self.contest.settings[self.network][1], lam, self)
 
 
-def fit_auto(task: Task, cv: Any, groups: Any) -> tuple[Trained, Prepared, Found]:
-    """Race the networks over a path of penalties, choose, and train the final model on all rows.
+def fit_auto(task: Task, cv: Any, groups: Any, rule: Any, names: list[Any]) -> Fitted:
+    """Race the networks over a path of penalties, choose, look again, and train on all rows.
 
     Parameters
     ----------
     task : Task
     cv, groups : as in `make_folds`
+    rule : str or callable
+        A key of `RULES`, or a function of the table that returns the position of a row, or None.
+    names : list
+        What the features are called.
     """
-    seed, fold_seed = task.draw_seed(), task.draw_seed()
-    settings = {name: _setting(task, name, seed) for name in task.networks}
-    first, _ = next(iter(settings.values()))
-    strata = task.objective.strata(task.target.rows).numpy()
-    learns, empty = _judgeable(first, make_folds(cv, strata, fold_seed, groups))
-    lams = LAMS_PER_GATE * task.gate_map.n_gates
-    paths = {name: train_path(setting, lams, learns) for name, (setting, _) in settings.items()}
-    choice = choose(list(paths.values()), empty)
-
-    chosen = choice.candidate
-    name = list(paths)[0 if chosen is None else chosen.network]
-    at = -1 if chosen is None else chosen.lam
-    path, (setting, data) = paths[name], settings[name]
-    support = task.gate_map.keep if chosen is None else path.voted()[at] | task.gate_map.keep
-    last_step = None if chosen is None else int(path.refit_steps[chosen.step])
-    trained = _final(setting, support, last_step)
-    frequency = path.opened[at].mean(axis=0)
-    return trained, data, Found(name, float(lams[at]), choice, frequency, path.probability[at], paths)
-
-
-def _setting(task: Task, name: str, seed: int) -> tuple[Setting, Prepared]:
-    data = task.prepare(task.networks[name])
-    setting = Setting(
-        task.gate,
-        task.networks[name],
-        task.objective,
-        task.training,
-        data.design,
-        data.target,
-        task.on_device(task.weights),
-        torch.from_numpy(task.gate_map.costs),
-        task.fixed(),
-        seed,
-        task.callbacks,
+    contest = start_contest(task, cv, groups)
+    networks, settings = list(contest.settings), [setting for setting, _ in contest.settings.values()]
+    lams = make_lams(len(task.weights)) * task.gate_map.n_gates
+    stages = race(settings, lams, contest.learns, contest.empty)
+    candidates = list_candidates(stages)
+    table = path_table(candidates, networks, task.gate_map.spread, names)
+    signal = finds_signal(candidates, contest.empty_blocks, len(task.weights))
+    keep = task.gate_map.keep
+    if callable(rule):
+        chosen = _ask(rule, table, candidates)
+        looked = Looked(make_recipe(chosen, keep), np.zeros(len(keep)))
+    else:
+        chosen, looked = _choose(rule, candidates, settings, contest, keep, signal.found)
+    at = 0 if chosen is None else chosen.network
+    path, recipe = stages[at][0], looked.recipe
+    cells, cell = (path, 0) if chosen is None else (chosen.cells, chosen.cell)
+    frequency = np.where(keep, 1.0, np.maximum(cells.opened[cell].mean(axis=0), looked.frequency))
+    importance = np.where(keep, 1.0, (frequency + path.probability.mean(axis=0)) / 2)
+    found = Found(
+        networks[at],
+        recipe,
+        frequency,
+        importance,
+        table,
+        signal,
+        task,
+        contest,
+        candidates,
+        cells.opened[cell],
     )
-    return setting, data
+    return found.train(recipe, float(cells.lams[cell]))
 
 
-def _judgeable(setting: Setting, learns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Keep the folds that can be learnt from and judged (a Cox model needs an event on both sides)."""
-    weights = setting.weights.cpu() * torch.from_numpy(learns)
-    rows = {name: value.cpu() for name, value in setting.target.rows.items()}
-    total = setting.objective.total(rows, weights, setting.objective.learn(rows, weights))
-    learns = learns[(total > 0).numpy()]
-    empty = empty_losses(setting, learns) if len(learns) else np.array([])
-    usable = np.isfinite(empty)
-    if usable.sum() < 2:
+def make_recipe(candidate: Candidate | None, keep: np.ndarray) -> Recipe:
+    """Return how a candidate's final model is trained: as its folds were, on what they agree on."""
+    none = np.zeros_like(keep)
+    if candidate is None:
+        return Recipe(keep, none, None, None if keep.any() else 1)
+    cells, cell = candidate.cells, candidate.cell
+    lam = None if cells.stage == "refit" else float(cells.lams[cell])
+    return Recipe(candidate.support | keep, none, lam, int(cells.step[cell]))
+
+
+def _choose(
+    rule: str,
+    candidates: list[Candidate],
+    settings: list[Setting],
+    contest: Contest,
+    keep: np.ndarray,
+    signal: bool,
+) -> tuple[Candidate | None, Looked]:
+    """Apply a rule and look again; without a signal the model without features is looked at.
+
+    Where single columns tell more than chance there is a signal after all, and what gained anything on
+    held-out rows may stand.
+    """
+    usable = [c for c in candidates if c.n_features > 0 and np.isfinite(c.losses).all()]
+    if not signal or not usable:
+        looked = look_again(settings[0], make_recipe(None, keep), contest.learns)
+        usable = [c for c in usable if c.loss < contest.empty.mean()]
+        if not looked.frequency.any() or not usable:
+            return None, looked
+    chosen = RULES[rule](usable, contest.empty)
+    return chosen, look_again(settings[chosen.network], make_recipe(chosen, keep), contest.learns)
+
+
+def _ask(rule: Any, table: Any, candidates: list[Candidate]) -> Candidate | None:
+    """Return what a user's function chooses."""
+    row = rule(table)
+    if row is None:
+        return None
+    if not 0 <= row < len(candidates):
         raise ValueError(
-            "Fewer than two folds have rows with weight (or events) both to learn from and to be judged "
-            "by: use more rows, fewer folds (cv), or give lam as a number."
+            f"rule returned {row!r}; expected a row of the path, 0 to {len(candidates) - 1}, or None."
         )
-    return learns[usable], empty[usable]
+    return candidates[row]
 
 
-def _final(setting: Setting, support: np.ndarray, last_step: int | None) -> Trained:
-    """Train the final model on all rows, its chosen gates open and the others closed."""
-    last_step = last_step if support.any() else 1
-    gates = torch.from_numpy(support)[None]
-    plan = refit_plan(setting, gates, setting.seed, setting.weights[None], last_step=last_step)
-    return execute(plan, setting.design, setting.target, setting.callbacks)
-
-
-def path_table(found: Found, spread: Any, names: list[Any]) -> Any:
-    """Return the paths as one row a network and penalty: a DataFrame where pandas is installed.
+def fit_exactly(task: Task, cv: Any, groups: Any, k: int, names: list[Any]) -> Fitted:
+    """Choose the network by held-out rows, and k gates by one model on all rows.
 
     Parameters
     ----------
-    found : Found
+    task, cv, groups, names : as in `fit_auto`
+    k : int
+    """
+    contest = start_contest(task, cv, groups)
+    lams = make_lams(len(task.weights), SMALLEST_FOR_K) * task.gate_map.n_gates
+    with_all = np.vstack([contest.learns, np.ones_like(contest.learns[:1])])
+    on_all, stages = [], []
+    for setting, _ in contest.settings.values():
+        sets, used = joint_sets(setting, lams, with_all, k)
+        on_all.append((sets[-1], used[-1]))
+        stages.append([train_cells(setting, "refit", used[-1:], contest.learns, sets[None, :-1])])
+    candidates = list_candidates(stages)
+    chosen = min(candidates, key=lambda c: (c.loss, c.network))
+    name = list(contest.settings)[chosen.network]
+    (support, lam), cells = on_all[chosen.network], chosen.cells
+    recipe = Recipe(support, np.zeros_like(support), None, int(cells.step[0]))
+    frequency = cells.opened[0].mean(axis=0)
+    table = path_table(candidates, list(contest.settings), task.gate_map.spread, names)
+    signal = finds_signal(candidates, contest.empty_blocks, len(task.weights))
+    importance = (frequency + support) / 2
+    found = Found(
+        name, recipe, frequency, importance, table, signal, task, contest, candidates, cells.opened[0]
+    )
+    return found.train(recipe, float(lam))
+
+
+def path_table(candidates: list[Candidate], networks: list[str], spread: Any, names: list[Any]) -> Any:
+    """Return one row a network, stage and penalty: a DataFrame where pandas is installed.
+
+    Parameters
+    ----------
+    candidates : list of Candidate
+    networks : list of str
     spread : callable
         Gives every feature its gate's value.
     names : list
         What the features are called.
     """
     rows = []
-    for network, path in found.paths.items():
-        best = path.refit.mean(axis=2).argmin(axis=0)  # the best step of each refit
-        held_out = path.held_out.transpose(1, 2, 0)[  # at the best step of each penalty
-            np.arange(len(path.lams)), :, path.held_out.mean(axis=2).argmin(axis=0)
-        ]
-        for i, lam in enumerate(path.lams):
-            refit = path.refit[best[i], i]
-            selected = np.flatnonzero(spread(path.voted()[i]))
-            rows.append(
-                {
-                    "network": network,
-                    "lam": float(lam),
-                    "step": int(path.step[i]),
-                    "n_features": len(selected),
-                    "train_loss": float(path.train[i].mean()),
-                    "held_out_loss": float(held_out[i].mean()),
-                    "held_out_sd": _spread(held_out[i]),
-                    "refit_loss": float(refit.mean()),
-                    "refit_sd": _spread(refit),
-                    "features": [names[j] for j in selected],
-                }
-            )
+    for c in candidates:
+        selected = np.flatnonzero(spread(c.support))
+        rows.append(
+            {
+                "network": networks[c.network],
+                "stage": c.cells.stage,
+                "lam": float(c.cells.lams[c.cell]),
+                "step": int(c.cells.step[c.cell]),
+                "n_features": len(selected),
+                "train_loss": float(c.cells.train[c.cell].mean()),
+                "held_out_loss": c.loss,
+                "held_out_sd": float(c.losses.std(ddof=1)) if np.isfinite(c.losses).all() else float("nan"),
+                "features": [names[j] for j in selected],
+                "open_probability": spread(c.cells.probability[c.cell]),
+            }
+        )
     try:
         import pandas as pd
     except ImportError:
         return rows
     return pd.DataFrame(rows)
-
-
-def _spread(losses: np.ndarray) -> float:
-    """Return the standard deviation over the folds; NaN where a loss is not finite."""
-    return float(losses.std(ddof=1)) if np.isfinite(losses).all() else float("nan")

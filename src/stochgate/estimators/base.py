@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags, check_random_state
@@ -14,24 +13,28 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
-from stochgate.engine import CLOSED, Predictor, Trained, Training
+from stochgate.engine import CLOSED, Predictor, Training
 from stochgate.engine.record import Callback
-from stochgate.estimators.auto import Found, fit_auto, path_table
+from stochgate.estimators.auto import fit_auto, fit_exactly
 from stochgate.estimators.features import make_gate_map
-from stochgate.estimators.prepare import Prepared, check_rows
+from stochgate.estimators.inquiry import InquiryMixin
+from stochgate.estimators.kinds import make_networks
+from stochgate.estimators.prepare import check_rows
 from stochgate.estimators.progress import ProgressBar
-from stochgate.estimators.task import Task, fit_single
+from stochgate.estimators.task import Fitted, Task, fit_single
 from stochgate.estimators.validation import (
     FeatureIndex,
     check_device,
     check_features,
     refuse_diverged,
+    refuse_impossible_number,
     refuse_not_callable,
     resolve,
 )
 from stochgate.gates import GATES, Gate
-from stochgate.networks import ACTIVATIONS, NETWORKS, Network
+from stochgate.networks import Network
 from stochgate.objectives import Objective
+from stochgate.selection.rules import RULES
 
 
 class NoFeatureSelectedWarning(UserWarning):
@@ -42,13 +45,15 @@ class ConstantColumnWarning(UserWarning):
     """A column has one value only, so its gate is closed."""
 
 
-class GatedEstimator(SelectorMixin, BaseEstimator):
+class GatedEstimator(InquiryMixin, SelectorMixin, BaseEstimator):
     """Selects features and trains the model that uses them, in one fit."""
 
     _parameter_constraints = {
         "lam": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "hidden": [tuple, list, None],
         "threshold": [Interval(Real, 0, 1, closed="left")],
+        "rule": [StrOptions(set(RULES)), callable],
+        "n_features_to_select": [Interval(Integral, 1, None, closed="left"), None],
         "training": [Training, None],
         "device": [str],
         "callbacks": [tuple, list, None],
@@ -69,6 +74,8 @@ class GatedEstimator(SelectorMixin, BaseEstimator):
         always_keep: Any = None,
         threshold: float = 0.0,
         cv: Any = 5,
+        rule: Any = "auto",
+        n_features_to_select: int | None = None,
         training: Training | None = None,
         device: str = "auto",
         callbacks: Any = None,
@@ -85,6 +92,8 @@ class GatedEstimator(SelectorMixin, BaseEstimator):
         self.always_keep = always_keep
         self.threshold = threshold
         self.cv = cv
+        self.rule = rule
+        self.n_features_to_select = n_features_to_select
         self.training = training
         self.device = device
         self.callbacks = callbacks
@@ -113,16 +122,26 @@ class GatedEstimator(SelectorMixin, BaseEstimator):
         """
         self.__dict__.pop("_predictor", None)  # whatever fails below leaves no older model behind
         self._validate_params()
+        if self.n_features_to_select is not None and self.lam != "auto":
+            raise ValueError(
+                "Give either lam or n_features_to_select: a number of features has its own lam."
+            )
         with ProgressBar(self.verbose) as bar:
             task, groups = self._task(X, y, sample_weight, groups, bar.callbacks)
-            found = None
-            if self.lam == "auto":
-                trained, data, found = fit_auto(task, self.cv, groups)
+            if self.lam != "auto":
+                fitted = fit_single(task, float(self.lam))
+            elif self.n_features_to_select is None:
+                fitted = fit_auto(task, self.cv, groups, self.rule, self._names())
             else:
-                trained, data = fit_single(task, float(self.lam))
-        refuse_diverged(trained)
-        self._keep(trained, data, found)
+                refuse_impossible_number(task, self.n_features_to_select)
+                fitted = fit_exactly(task, self.cv, groups, self.n_features_to_select, self._names())
+        refuse_diverged(fitted.trained)
+        self._keep(fitted)
         return self
+
+    def _names(self) -> list[Any]:
+        """Return what the features are called: their names, or their positions."""
+        return getattr(self, "feature_names_in_", np.arange(self.n_features_in_)).tolist()
 
     def _task(
         self, X: Any, y: Any, sample_weight: Any, groups: Any, callbacks: tuple[Callback, ...]
@@ -131,7 +150,7 @@ class GatedEstimator(SelectorMixin, BaseEstimator):
         refuse_not_callable("callbacks", self.callbacks)
         training = Training() if self.training is None else self.training
         training._validate_params()
-        gate, networks = resolve("gate", self.gate, GATES, Gate), self._make_networks(X)
+        gate, networks = resolve("gate", self.gate, GATES, Gate), make_networks(self, X)
         objective = self._make_objective(training)
         objective._validate_params()
         device = check_device(self.device)
@@ -153,30 +172,28 @@ class GatedEstimator(SelectorMixin, BaseEstimator):
         )
         return task, None if groups is None else np.asarray(groups)[used]
 
-    def _keep(self, trained: Trained, data: Prepared, found: Found | None) -> None:
+    def _keep(self, fitted: Fitted) -> None:
         """Set the fitted attributes from a stack of one model."""
-        models, spread = trained.models, data.gate_map.spread
+        models, data, found = fitted.trained.models, fitted.data, fitted.found
+        spread = data.gate_map.spread
         gates = models.gates()  # (1, n_gates)
         self.gates_ = spread(gates[0].double().cpu().numpy())
         self.support_ = self.gates_ > self.threshold
         self.open_probability_ = spread(models.open_probability()[0].double().cpu().numpy())
-        self.n_steps_ = int(trained.step[0])
+        self.n_steps_ = int(fitted.trained.step[0])
         self.history_ = {
-            "step": trained.steps.numpy(),
-            "train_loss": trained.train_loss[:, 0].double().cpu().numpy(),
-            "held_out_loss": trained.held_out_loss[:, 0].double().cpu().numpy(),
+            "step": fitted.trained.steps.numpy(),
+            "train_loss": fitted.trained.train_loss[:, 0].double().cpu().numpy(),
+            "held_out_loss": fitted.trained.held_out_loss[:, 0].double().cpu().numpy(),
         }
-        if found is None:
-            self.lam_ = float(self.lam)
-            self.feature_importances_ = self.open_probability_.copy()
-        else:
-            names = getattr(self, "feature_names_in_", np.arange(self.n_features_in_)).tolist()
-            self.lam_, self.network_ = found.lam, found.network
+        self.lam_, self._found, self._summary = fitted.lam, found, None
+        self.feature_importances_ = self.open_probability_.copy()
+        if found is not None:
+            self.network_, self.path_ = found.network, found.table
             self.selection_frequency_ = spread(found.frequency)
-            self.feature_importances_ = spread(np.where(data.gate_map.keep, 1.0, found.importance))
-            self.path_ = path_table(found, spread, names)
+            self.feature_importances_ = spread(found.importance)
         gates = torch.where(gates > self.threshold, gates, 0)
-        self._predictor = Predictor.make(models, data.design, data.inputs, gates)
+        self._predictor = Predictor.make(models, fitted.design, data.inputs, gates)
         self._objective = models.plan.objective
         self._learned = {name: value.cpu() for name, value in models.learned.items()}
         self._facts = data.target.facts
@@ -227,27 +244,3 @@ class GatedEstimator(SelectorMixin, BaseEstimator):
         tags.target_tags.required = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-    def _make_networks(self, X: Any) -> dict[str, Network]:
-        """Return the kinds of network to choose from; `hidden` and `activation` describe an MLP."""
-        described = self.hidden is not None or self.activation is not None
-        if self.network is None and self.lam == "auto" and not described:
-            kinds = [name for name in NETWORKS if name != "encoded" or not sparse.issparse(X)]
-            return {name: NETWORKS[name]() for name in kinds}
-        given = "mlp" if self.network is None else self.network
-        if given != "mlp" and described:
-            raise ValueError(
-                f"hidden and activation describe network='mlp', but network={given!r} was given: give one "
-                "or the other."
-            )
-        network: Network = resolve("network", given, NETWORKS, Network)
-        if self.activation is not None:
-            if self.activation not in ACTIVATIONS:
-                raise ValueError(
-                    f"Unknown activation {self.activation!r}; use one of {sorted(ACTIVATIONS)}."
-                )
-            network.set_params(activation=self.activation)
-        if self.hidden is not None:
-            network.set_params(hidden=self.hidden)
-        network._validate_params()
-        return {given if isinstance(given, str) else type(given).__name__: network}

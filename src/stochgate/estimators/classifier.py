@@ -41,6 +41,13 @@ class GatedClassifier(ClassifierMixin, GatedEstimator):
         A feature is selected when its gate is above; 0.5 is the paper's cutoff for weak signals.
     cv : int or splitter, default=5
         Folds of the automatic choice; whatever scikit-learn's `cv` takes.
+    rule : {"auto", "best", "one-se"} or callable, default="auto"
+        What the automatic choice takes: the lowest held-out loss with ties to fewer features, the lowest
+        loss, or the fewest features within one standard error of it. A function is given the table `path_`
+        and returns the position of a row, or None for no feature.
+    n_features_to_select : int, optional
+        Select exactly so many gates (a group counts once, `always_keep` counts): the strongest of one model
+        on all rows, which chooses features that complement each other.
     training : Training, optional
         Steps, step sizes, batches, early stopping.
     device : str, default="auto"
@@ -102,6 +109,8 @@ class GatedClassifier(ClassifierMixin, GatedEstimator):
         always_keep: Any = None,
         threshold: float = 0.0,
         cv: Any = 5,
+        rule: Any = "auto",
+        n_features_to_select: int | None = None,
         training: Training | None = None,
         device: str = "auto",
         callbacks: Any = None,
@@ -119,6 +128,8 @@ class GatedClassifier(ClassifierMixin, GatedEstimator):
             always_keep=always_keep,
             threshold=threshold,
             cv=cv,
+            rule=rule,
+            n_features_to_select=n_features_to_select,
             training=training,
             device=device,
             callbacks=callbacks,

@@ -27,6 +27,10 @@ class GateMap:
     costs: np.ndarray
     keep: np.ndarray
 
+    def number(self) -> np.ndarray:
+        """Return the gate of every feature, shape (n_features,)."""
+        return np.arange(self.n_gates) if self.gate_of is None else self.gate_of
+
     def spread(self, per_gate: np.ndarray) -> np.ndarray:
         """Give every feature its gate's value."""
         return per_gate if self.gate_of is None else per_gate[self.gate_of]

@@ -38,6 +38,13 @@ class GatedRegressor(RegressorMixin, GatedEstimator):
         A feature is selected when its gate is above; 0.5 is the paper's cutoff for weak signals.
     cv : int or splitter, default=5
         Folds of the automatic choice; whatever scikit-learn's `cv` takes.
+    rule : {"auto", "best", "one-se"} or callable, default="auto"
+        What the automatic choice takes: the lowest held-out loss with ties to fewer features, the lowest
+        loss, or the fewest features within one standard error of it. A function is given the table `path_`
+        and returns the position of a row, or None for no feature.
+    n_features_to_select : int, optional
+        Select exactly so many gates (a group counts once, `always_keep` counts): the strongest of one model
+        on all rows, which chooses features that complement each other.
     training : Training, optional
         Steps, step sizes, batches, early stopping.
     device : str, default="auto"

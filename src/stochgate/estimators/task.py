@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from stochgate.engine import FREE, OPEN, Trained, Training, execute, make_plan
+from stochgate.engine import FREE, OPEN, Design, Trained, Training, execute, make_plan
 from stochgate.engine.record import Callback
 from stochgate.estimators.features import GateMap
 from stochgate.estimators.prepare import Prepared, hold_out, prepare
@@ -66,7 +66,28 @@ class Task:
         return torch.where(torch.from_numpy(self.gate_map.keep), OPEN, FREE).to(torch.int8)
 
 
-def fit_single(task: Task, lam: float) -> tuple[Trained, Prepared]:
+@dataclass(frozen=True)
+class Fitted:
+    """A trained stack of one model, and how it came about.
+
+    Attributes
+    ----------
+    trained : Trained
+    design : Design
+        The columns it was trained on.
+    data : Prepared
+    lam : float
+    found : Found, or None when lam was given
+    """
+
+    trained: Trained
+    design: Design
+    data: Prepared
+    lam: float
+    found: Any = None
+
+
+def fit_single(task: Task, lam: float) -> Fitted:
     """Train one model with a given penalty, with rows held out when it may stop early."""
     (network,) = task.networks.values()
     data = task.prepare(network)
@@ -93,4 +114,5 @@ def fit_single(task: Task, lam: float) -> tuple[Trained, Prepared]:
         fixed=task.fixed()[None],
         data_seed=data_seed,
     )
-    return execute(plan, data.design, data.target, task.callbacks), data
+    trained = execute(plan, data.design, data.target, task.callbacks)
+    return Fitted(trained, data.design, data, lam)

@@ -218,3 +218,14 @@ def refuse_diverged(trained: Trained) -> None:
             "The training diverged: weights are not finite numbers any more; use a smaller lr, "
             "standardize=True, or bring the columns of X to a smaller range."
         )
+
+
+def refuse_impossible_number(task: Any, k: int) -> None:
+    """Raise ValueError where exactly k gates can not be open."""
+    n_kept, n_gates = int(task.gate_map.keep.sum()), task.gate_map.n_gates
+    if k > n_gates:
+        raise ValueError(
+            f"n_features_to_select={k}, but there are {n_gates} features (or groups) to select from."
+        )
+    if k < n_kept:
+        raise ValueError(f"n_features_to_select={k}, but always_keep names {n_kept} features (or groups).")

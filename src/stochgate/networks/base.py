@@ -43,7 +43,12 @@ class Network(BaseEstimator, ABC):
 
     The input of model m is ``scale[m] * (X - shift[m])``: its gates and its own standardisation,
     folded into one factor and one offset per column, so that X is never copied per model.
+
+    `recordable` says that a step never waits for the GPU or asks for a number's value, so that it can be
+    recorded there and replayed.
     """
+
+    recordable = True
 
     def encoding(self, X: Any) -> Encoding | None:
         """Learn how the features of X become columns; None when they are the columns."""
@@ -79,6 +84,10 @@ class Network(BaseEstimator, ABC):
 
     def penalty(self, parameters: Parameters) -> Tensor | None:
         """Return a penalty of the network's own, shape (n_models,), or None."""
+        return None
+
+    def with_linear(self, columns: list[int]) -> "Network | None":
+        """Return the network with some columns past its hidden layers; None when it can not do that."""
         return None
 
     @abstractmethod

@@ -76,7 +76,7 @@ class EncodedMLP(MLP):
     ----------
     n_bins : int, default=4
         Pieces a feature; fewer where quantiles coincide, one for a binary feature.
-    hidden, activation, skip, init_std : as in `MLP`
+    hidden, activation, skip, init_std, linear : as in `MLP`
 
     Examples
     --------
@@ -97,8 +97,9 @@ class EncodedMLP(MLP):
         activation: str = "relu",
         skip: bool = False,
         init_std: float | None = None,
+        linear: tuple[int, ...] = (),
     ):
-        super().__init__(hidden, activation, skip, init_std)
+        super().__init__(hidden, activation, skip, init_std, linear)
         self.n_bins = n_bins
 
     def encoding(self, X: Any) -> PiecewiseLinear:

@@ -6,6 +6,7 @@ from itertools import pairwise
 from numbers import Integral, Real
 
 import torch
+from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions
 from torch import Tensor
 from torch.nn import functional as F
@@ -39,6 +40,8 @@ class MLP(Network):
         Standard deviation of the initial weights; None scales it with each layer's input (He et al.
         for relu and silu, LeCun otherwise) and lets linear maps to the output start at 0.
         The paper uses 0.1.
+    linear : tuple of int, default=()
+        Columns that go past the hidden layers, straight to the output.
 
     Examples
     --------
@@ -52,6 +55,7 @@ class MLP(Network):
         "activation": [StrOptions(set(ACTIVATIONS))],
         "skip": ["boolean"],
         "init_std": [Interval(Real, 0, None, closed="neither"), None],
+        "linear": [tuple, list],
     }
 
     def __init__(
@@ -60,11 +64,13 @@ class MLP(Network):
         activation: str = "relu",
         skip: bool = False,
         init_std: float | None = None,
+        linear: tuple[int, ...] = (),
     ):
         self.hidden = hidden
         self.activation = activation
         self.skip = skip
         self.init_std = init_std
+        self.linear = linear
 
     def _validate_params(self) -> None:
         super()._validate_params()
@@ -89,17 +95,25 @@ class MLP(Network):
             parameters[last] = base.clone()
         else:
             del parameters[last]
-        if self.skip and self.hidden:
+        if (self.skip or len(self.linear)) and self.hidden:
             skip = draw_weights(seeds, len(widths), (base.shape[1], n_columns), base)
             parameters["skip"] = skip * self._std(n_columns, to_output=True)
         return parameters
+
+    def with_linear(self, columns: list[int]) -> "MLP | None":  # noqa: D102
+        return clone(self).set_params(linear=tuple(columns)) if self.hidden else None
 
     def forward(  # noqa: D102
         self, parameters: Parameters, columns: Columns, scale: Tensor, shift: Tensor | None
     ) -> Tensor:
         first = parameters["weight_0"]  # (n_models, n_units, n_columns)
         if "skip" in parameters:  # the skip's rows ride along in the one large product
-            first = torch.cat([first, parameters["skip"]], dim=1)
+            skip = parameters["skip"]
+            if len(self.linear):
+                past = self._past_hidden(first)
+                first = first.masked_fill(past, 0)
+                skip = skip if self.skip else skip.masked_fill(~past, 0)
+            first = torch.cat([first, skip], dim=1)
         first = first * scale.unsqueeze(1)
         h = columns.linear(first)  # (n_models, n_units, n_samples)
         if shift is not None:
@@ -118,7 +132,8 @@ class MLP(Network):
     def floats(self, n_columns: int, n_rows: int, n_outputs: int) -> tuple[int, int]:  # noqa: D102
         widths = [n_columns, *self.hidden, n_outputs]
         weights = sum((a + 1) * b for a, b in pairwise(widths))
-        return weights + self.skip * n_columns * n_outputs, n_rows * sum(widths[1:])
+        skipping = self.skip or len(self.linear) > 0
+        return weights + skipping * n_columns * n_outputs, n_rows * sum(widths[1:])
 
     def narrow(  # noqa: D102
         self, parameters: Parameters, columns: Tensor
@@ -126,7 +141,20 @@ class MLP(Network):
         narrowed = dict(parameters)
         for name in {"weight_0", "skip"} & set(parameters):
             narrowed[name] = parameters[name][:, :, columns]
-        return self, narrowed
+        if not len(self.linear):
+            return self, narrowed
+        place = {column: i for i, column in enumerate(columns.tolist())}
+        linear = tuple(place[column] for column in self.linear if column in place)
+        return clone(self).set_params(linear=linear), narrowed
+
+    def _past_hidden(self, like: Tensor) -> Tensor:
+        """Return which columns are linear, shape (n_columns,); made once, since a GPU would wait for it."""
+        made: Tensor | None = self.__dict__.get("_past")
+        if made is None or made.device != like.device or len(made) != like.shape[2]:
+            made = torch.zeros(like.shape[2], dtype=torch.bool)
+            made[list(self.linear)] = True
+            made = self._past = made.to(like.device)
+        return made
 
     def _std(self, n_in: int, *, to_output: bool) -> float:
         """Standard deviation of a layer's initial weights; input-to-output maps may start at 0."""

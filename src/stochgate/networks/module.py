@@ -39,6 +39,7 @@ class ModuleNetwork(Network):
     ...                                                           nn.Linear(8, n_out)))
     """
 
+    recordable = False  # who knows what a module does
     _parameter_constraints = {"factory": [callable]}
 
     def __init__(self, factory: Callable[[int, int], nn.Module]):

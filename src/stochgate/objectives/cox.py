@@ -95,16 +95,14 @@ class Cox(Objective):
     def _efron(weights: Tensor, weighs: Tensor, at_risk: Tensor, log_risk: Tensor, rows: Rows) -> Tensor:
         """Return what Efron's loss adds to Breslow's; a model's own events alone count as tied."""
         group = rows["group"].expand_as(at_risk)
-        n_groups = int(rows["group"][-1]) + 1
 
-        def per_group(values: Tensor) -> Tensor:
-            zeros = values.new_zeros(len(values), n_groups)
-            return zeros.scatter_add(1, group, values)
+        def per_group(values: Tensor) -> Tensor:  # there are at most as many groups as rows
+            return torch.zeros_like(values).scatter_add(1, group, values)
 
         counts = weighs.to(at_risk.dtype)
         tied = per_group(counts).gather(1, group).clamp_min(1)  # d
         before = torch.where(weighs, counts.cumsum(1) - counts, torch.inf)
-        first = torch.full_like(tied[:, :n_groups], torch.inf)
+        first = torch.full_like(tied, torch.inf)
         first = first.scatter_reduce(1, group, before, "amin").gather(1, group)
         rank = torch.where(weighs, before - first, 0)  # 0 .. d - 1
         # log E - log S from values relative to S: both are at most 0, so nothing overflows

@@ -1,7 +1,22 @@
-"""Selection: the path of penalties, the refits that judge it, and the rule that chooses."""
+"""Selection: paths of penalties, their survivors and refits, the rules that choose, the honest number."""
 
+from stochgate.selection.evaluation import Evaluation, evaluate
 from stochgate.selection.folds import make_folds
-from stochgate.selection.path import Path, Setting, empty_losses, train_path
-from stochgate.selection.rules import Candidate, Choice, choose
+from stochgate.selection.path import Cells, race, train_cells
+from stochgate.selection.rules import RULES, Candidate, finds_signal, list_candidates
+from stochgate.selection.setting import Recipe, Setting
 
-__all__ = ["Candidate", "Choice", "Path", "Setting", "choose", "empty_losses", "make_folds", "train_path"]
+__all__ = [
+    "RULES",
+    "Candidate",
+    "Cells",
+    "Evaluation",
+    "Recipe",
+    "Setting",
+    "evaluate",
+    "finds_signal",
+    "list_candidates",
+    "make_folds",
+    "race",
+    "train_cells",
+]

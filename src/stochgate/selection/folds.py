@@ -39,3 +39,19 @@ def make_folds(cv: Any, strata: np.ndarray, seed: int, groups: Any = None) -> np
     for train, _ in splitter.split(np.zeros((n_samples, 1)), strata, groups):
         learns.append(np.isin(np.arange(n_samples), train))
     return np.array(learns)
+
+
+def make_blocks(n_blocks: int, strata: np.ndarray, seed: int) -> np.ndarray:
+    """Return a block for each row, shape (n_samples,): of equal size, and alike in their strata.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stochgate.selection.folds import make_blocks
+    >>> np.bincount(make_blocks(4, np.repeat([0, 1], 10), seed=0))
+    array([5, 5, 5, 5])
+    """
+    shuffled = np.random.RandomState(seed).permutation(len(strata))
+    blocks = np.empty(len(strata), dtype=np.int64)
+    blocks[shuffled[np.argsort(strata[shuffled], kind="stable")]] = np.arange(len(strata)) % n_blocks
+    return blocks

@@ -1,192 +1,169 @@
-"""One network's path: every penalty on every fold in one training run, then judged by refits."""
+"""One network's path: every penalty on every fold, the survivors once more, then refits."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
-from sklearn.base import clone
-from torch import Tensor
 
-from stochgate.engine import CLOSED, OPEN, Design, Plan, Training, execute, make_plan
-from stochgate.engine.record import Callback
-from stochgate.gates import Gate
-from stochgate.networks import Network
-from stochgate.objectives import Objective, Target
+from stochgate.engine import CLOSED, FREE, OPEN
+from stochgate.selection.setting import Setting, or_infinity, to_numpy
 
-
-@dataclass(frozen=True)
-class Setting:
-    """What a path is trained with, whatever its penalty and fold.
-
-    Attributes
-    ----------
-    gate, network, objective, training : the parts
-    design, target : the data
-    weights : Tensor, shape (n_samples,)
-    costs : Tensor, shape (n_gates,)
-    fixed : int8 Tensor, shape (n_gates,)
-    seed : int
-    callbacks : tuple of callables
-    """
-
-    gate: Gate
-    network: Network
-    objective: Objective
-    training: Training
-    design: Design
-    target: Target
-    weights: Tensor
-    costs: Tensor
-    fixed: Tensor
-    seed: int
-    callbacks: tuple[Callback, ...] = ()
+N_SURVIVORS = 3  # the penalties of a path whose features are trained once more,
+HARDER = (2.0, 4.0)  # under so many times their penalty
+WORTH = 1.1  # a cell is refitted when its loss is below this multiple of the base rate's
+RIVAL = 0.3  # the share of the best network's gain at which another goes on
+CLEAR = 0.02  # the share of the base rate's loss that a clear gain exceeds
+_SURVIVORS_SEED = 1 << 20  # survivors meet other noise than on the path
 
 
 @dataclass(frozen=True)
-class Path:
-    """A trained path of n_lams penalties on n_folds folds.
+class Cells:
+    """Models of one stage: n_cells penalties (or sets of features), each on n_folds folds.
 
     Attributes
     ----------
-    lams : ndarray, shape (n_lams,)
-    held_out : ndarray, shape (n_snapshots, n_lams, n_folds)
-        Losses of the gated models on rows that took no part in them.
-    step : ndarray of int, shape (n_lams,)
-        The step at which each penalty's mean held-out loss is lowest; the next three are of that step.
-    train : ndarray, shape (n_lams, n_folds)
-    opened : ndarray of bool, shape (n_lams, n_folds, n_gates)
-    probability : ndarray, shape (n_lams, n_gates)
+    stage : {"path", "survivors", "refit"}
+    lams : ndarray, shape (n_cells,)
+    losses, train : ndarray, shape (n_cells, n_folds)
+        On held-out rows, and on the rows learnt from, at each cell's best step; infinite where a model
+        diverged.
+    by_block : ndarray, shape (n_cells, n_folds, n_blocks)
+        The held-out losses, block by block of the rows.
+    step : ndarray of int, shape (n_cells,)
+        The step at which a cell's mean held-out loss is lowest.
+    opened : ndarray of bool, shape (n_cells, n_folds, n_gates)
+    probability : ndarray, shape (n_cells, n_gates)
         P(z > 0), mean over the folds.
-    refit_steps : ndarray of int, shape (n_steps,)
-    refit : ndarray, shape (n_steps, n_lams, n_folds)
-        Held-out losses of models refitted on the features each fold opened itself, their gates open;
-        infinite where there were too many features to refit.
     """
 
+    stage: str
     lams: np.ndarray
-    held_out: np.ndarray
-    step: np.ndarray
+    losses: np.ndarray
     train: np.ndarray
+    by_block: np.ndarray
+    step: np.ndarray
     opened: np.ndarray
     probability: np.ndarray
-    refit_steps: np.ndarray
-    refit: np.ndarray
 
     def voted(self) -> np.ndarray:
-        """Return which gates at least half of the folds open, shape (n_lams, n_gates)."""
+        """Return which gates at least half of the folds open, shape (n_cells, n_gates)."""
         return self.opened.mean(axis=1) >= 0.5
 
 
-def empty_losses(setting: Setting, learns: np.ndarray) -> np.ndarray:
-    """Return the held-out loss of the model without features on each fold, shape (n_folds,)."""
-    weights, test = fold_weights(setting, learns, 1)
-    rows, objective = setting.target.rows, setting.objective
-    learned = objective.learn(rows, weights)
-    base = objective.base(rows, weights, learned).unsqueeze(1).expand(-1, weights.shape[1], -1)
-    return objective.held_out_loss(base, rows, weights, test, learned).double().cpu().numpy()
+def race(
+    settings: Sequence[Setting], lams: np.ndarray, learns: np.ndarray, empty: np.ndarray
+) -> list[list[Cells]]:
+    """Train every network's path; those that may win go on with what it leaves.
+
+    A network goes on when its path gains at least 30 % of what the best one gains over the model without
+    features; all do while none gains anything to speak of.
+
+    Parameters
+    ----------
+    settings : sequence of Setting, one a network
+    lams : ndarray, shape (n_lams,)
+    learns : ndarray of bool, shape (n_folds, n_samples)
+        Which rows each fold learns from; it is judged on the others.
+    empty : ndarray, shape (n_folds,)
+        Losses of the model without features.
+    """
+    paths = [train_cells(setting, "path", lams, learns) for setting in settings]
+    gains = np.array([empty.mean() - path.losses.mean(axis=1).min() for path in paths])
+    clear = gains.max() > CLEAR * empty.mean()
+    return [
+        [path] if clear and gain < RIVAL * gains.max() else [path, *go_on(setting, path, learns, empty)]
+        for setting, path, gain in zip(settings, paths, gains, strict=True)
+    ]
 
 
-def train_path(setting: Setting, lams: np.ndarray, learns: np.ndarray) -> Path:
-    """Train all penalties on all folds as one plan, then refit what they found.
+def go_on(setting: Setting, path: Cells, learns: np.ndarray, empty: np.ndarray) -> list[Cells]:
+    """Train what a path leaves once more, under larger penalties, and refit what is left then.
+
+    A fold goes on with the features it opened itself. The vote of the other folds must not prune them:
+    those folds have seen the rows held out here, and on noise the models would look better than the base
+    rate.
+    """
+    n_samples = learns.shape[1]
+    some = (
+        _small(path, max(50, n_samples // 8)) & ~path.opened.all(axis=(1, 2)) & path.opened.any(axis=(1, 2))
+    )
+    best = np.flatnonzero(some)[path.losses[some].mean(axis=1).argsort(kind="stable")[:N_SURVIVORS]]
+    stages = []
+    if len(best):
+        harder = np.multiply.outer(path.lams[best], HARDER).ravel()
+        pool = path.opened[best].repeat(len(HARDER), axis=0)
+        stages.append(train_cells(setting, "survivors", harder, learns, pool))
+    unique = {
+        cells.opened[i].tobytes(): (cells.lams[i], cells.opened[i])
+        for cells in (path, *stages)
+        for i in np.flatnonzero(
+            _small(cells, max(50, n_samples // 2)) & (cells.losses.mean(axis=1) < WORTH * empty.mean())
+        )
+    }
+    if unique:
+        of, sets = zip(*unique.values(), strict=True)
+        stages.append(train_cells(setting, "refit", np.array(of), learns, np.stack(sets)))
+    return stages
+
+
+def train_cells(
+    setting: Setting,
+    stage: str,
+    lams: np.ndarray,
+    learns: np.ndarray,
+    allowed: np.ndarray | None = None,
+    first_seed: int = 0,
+) -> Cells:
+    """Train cells on folds as one plan.
 
     Parameters
     ----------
     setting : Setting
-    lams : ndarray, shape (n_lams,)
+    stage : {"path", "survivors", "refit"}
+        Refits hold the gates open that the others train.
+    lams : ndarray, shape (n_cells,)
     learns : ndarray of bool, shape (n_folds, n_samples)
-        Which rows each fold learns from; it is judged on the others.
+    allowed : ndarray of bool, shape (n_cells, n_folds, n_gates), optional
+        The gates a model may open; all by default.
+    first_seed : int
+        Added to the seeds, for folds that go on where others ended.
     """
     shape = len(lams), len(learns)
-    weights, test = fold_weights(setting, learns, len(lams))
-    plan = make_plan(
-        setting.gate,
-        setting.network,
-        setting.objective,
-        clone(setting.training).set_params(patience=None),
-        lam=np.repeat(lams, len(learns)),
-        seed=setting.seed + np.tile(np.arange(len(learns)), len(lams)),
-        weights=weights,
-        test_weights=test,
-        n_gates=setting.design.n_gates,
-        costs=setting.costs,
-        fixed=setting.fixed[None],
-    )
-    trained = execute(plan, setting.design, setting.target, setting.callbacks)
-    held_out = _or_infinity(trained.held_out_loss).reshape(-1, *shape)
-    step = held_out.mean(axis=2).argmin(axis=0)  # (n_lams,)
-    at = step, np.arange(len(lams))
-    gates = trained.gate_path.unflatten(1, shape)[at]  # (n_lams, n_folds, n_gates)
+    weights, test = setting.fold_weights(learns, len(lams))
+    fixed = setting.fixed.to(weights.device)[None]
+    if allowed is not None:
+        free = torch.from_numpy(allowed.reshape(-1, allowed.shape[2])).to(weights.device)
+        trained_gate = OPEN if stage == "refit" else FREE
+        fixed = torch.where(fixed == OPEN, fixed, torch.where(free, trained_gate, CLOSED)).to(torch.int8)
+    seed = setting.seed + first_seed + np.tile(np.arange(len(learns)), len(lams))
+    judged = {"test_weights": test, "blocks": setting.block_tensor()}
+    if stage == "refit":
+        plan = setting.refit_plan(seed, weights, fixed, **judged)
+    else:
+        seed = seed + _SURVIVORS_SEED * (stage == "survivors")
+        plan = setting.plan(np.repeat(lams, len(learns)), seed, weights, fixed, **judged)
+    trained, _ = setting.execute(plan)
+    losses = or_infinity(trained.held_out_loss).reshape(-1, *shape)
+    best = losses.mean(axis=2).argmin(axis=0)  # (n_cells,)
+    at = best, np.arange(len(lams))
+    gates = trained.gate_path.unflatten(1, shape)[at]  # (n_cells, n_folds, n_gates)
     fixed = trained.models.fixed.unflatten(0, shape)
-    is_open = (fixed == OPEN) | (setting.gate.value(gates) > 0) & (fixed != CLOSED)
-    opened = is_open.cpu().numpy()
-    refit_steps, refit = _refit(setting, opened, learns)
-    return Path(
-        lams,
-        held_out,
-        trained.steps.numpy()[step],
-        _numpy(trained.train_loss).reshape(-1, *shape)[at],
-        opened,
-        _numpy(setting.gate.open_probability(gates)).mean(axis=1),
-        refit_steps,
-        refit,
+    opened = (fixed == OPEN) | (setting.gate.value(gates) > 0) & (fixed == FREE)
+    probability = torch.where(
+        fixed == FREE, setting.gate.open_probability(gates), (fixed == OPEN).to(gates.dtype)
+    )
+    return Cells(
+        stage,
+        np.asarray(lams, dtype=float),
+        losses[at],
+        to_numpy(trained.train_loss).reshape(-1, *shape)[at],
+        to_numpy(trained.block_loss).reshape(-1, *shape, trained.block_loss.shape[2])[at],
+        trained.steps.numpy()[best],
+        opened.cpu().numpy(),
+        to_numpy(probability).mean(axis=1),
     )
 
 
-def refit_plan(setting: Setting, gates: Tensor, seed: Any, weights: Tensor, **others: Any) -> Plan:
-    """Plan models whose gates are open or closed for good, given which are open: (n_models, n_gates).
-
-    Fewer steps suffice without the gates' noise, and they are judged more often.
-    """
-    n_steps = max(1, setting.training.n_steps * 2 // 3)
-    training = clone(setting.training)
-    training.set_params(patience=None, n_steps=n_steps, n_snapshots=min(40, n_steps))
-    return make_plan(
-        setting.gate,
-        setting.network,
-        setting.objective,
-        training,
-        lam=0.0,
-        seed=seed,
-        weights=weights,
-        n_gates=gates.shape[1],
-        fixed=torch.where(gates, OPEN, CLOSED).to(torch.int8),
-        **others,
-    )
-
-
-def fold_weights(setting: Setting, learns: np.ndarray, n_lams: int) -> tuple[Tensor, Tensor]:
-    """Return the weights each model learns from and is judged by, shape (n_lams * n_folds, n_samples)."""
-    learn = torch.from_numpy(learns).to(setting.weights.device).repeat(n_lams, 1)
-    return setting.weights * learn, setting.weights * ~learn
-
-
-def _refit(setting: Setting, opened: np.ndarray, learns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Refit every penalty's models on the features their fold opened itself.
-
-    The vote of the other folds must not prune them: those folds have seen the rows held out here, and on
-    noise the refits would look better than the base rate.
-    """
-    n_lams, n_folds, n_gates = opened.shape
-    feasible = opened.sum(axis=2).max(axis=1) <= max(50, learns.shape[1] // 2)  # (n_lams,)
-    core = opened & feasible[:, None, None]
-    if not core.any():
-        return np.zeros(1, dtype=int), np.full((1, n_lams, n_folds), np.inf)
-    weights, test = fold_weights(setting, learns, n_lams)
-    gates = torch.from_numpy(core.reshape(-1, n_gates)).to(weights.device)
-    seeds = setting.seed + np.tile(np.arange(n_folds), n_lams)
-    plan = refit_plan(setting, gates, seeds, weights, test_weights=test)
-    trained = execute(plan, setting.design.narrow(gates.any(0)), setting.target, setting.callbacks)
-    losses = _or_infinity(trained.held_out_loss).reshape(-1, n_lams, n_folds)
-    losses[:, ~feasible] = np.inf
-    return trained.steps.numpy(), losses
-
-
-def _or_infinity(losses: Tensor) -> np.ndarray:
-    """Return losses as an array; a model that diverged has lost."""
-    values = _numpy(losses)
-    return np.where(np.isfinite(values), values, np.inf)
-
-
-def _numpy(values: Tensor) -> np.ndarray:
-    return values.detach().double().cpu().numpy()
+def _small(cells: Cells, n_features: int) -> np.ndarray:
+    return cells.opened.sum(axis=2).max(axis=1) <= n_features

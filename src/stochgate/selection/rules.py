@@ -1,100 +1,131 @@
-"""The rule that chooses network, penalty and step."""
+"""The rules that choose network, penalty and step."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from stochgate.selection.path import Path
+from stochgate.selection.path import Cells
 
 SIGNIFICANCE = 2.5  # standard errors by which a model must beat the one without features
 TOLERANCE = 0.01  # share of the gain that a simpler model may give away
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """One point of one path.
+class Signal:
+    """By how much models beat the one without features on held-out rows, and whether that is not luck.
 
     Attributes
     ----------
-    network, lam, step : int
-        Positions: of the network in its list (simple ones first), of lam and of the refit's step.
-    losses : ndarray, shape (n_folds,)
-    n_features : int
+    gain, error : float
+        Per row (or event), and its standard error.
+    found : bool
     """
 
-    network: int
-    lam: int
-    step: int
-    losses: np.ndarray
-    n_features: int
+    gain: float
+    error: float
+    found: bool
 
 
 @dataclass(frozen=True)
-class Choice:
-    """What the rule chose.
+class Candidate:
+    """One cell of one network.
 
     Attributes
     ----------
-    candidate : Candidate, or None for the model without features
-    gain, error : float
-        By how much the choice beats the model without features on rows that took no part in it, and the
-        standard error of that.
+    network : int
+        Position of the network in its list, simple ones first.
+    cells : Cells
+    cell : int
+    losses : ndarray, shape (n_folds,)
+    n_features : int
+        How many gates at least half of the folds open.
     """
 
-    candidate: Candidate | None
-    gain: float
-    error: float
+    network: int
+    cells: Cells
+    cell: int
+    losses: np.ndarray
+    n_features: int
+
+    @property
+    def loss(self) -> float:
+        """Mean held-out loss."""
+        return float(self.losses.mean())
+
+    @property
+    def support(self) -> np.ndarray:
+        """The gates at least half of the folds open."""
+        return self.cells.voted()[self.cell]
 
 
-def list_candidates(paths: Sequence[Path]) -> list[Candidate]:
-    """Return every (network, lam, step) whose refit could be trained."""
-    candidates = []
-    for network, path in enumerate(paths):
-        size = path.voted().sum(axis=1)
-        for step, lam in np.argwhere(np.isfinite(path.refit).all(axis=2)):
-            losses = path.refit[step, lam]
-            candidates.append(Candidate(network, int(lam), int(step), losses, int(size[lam])))
-    return candidates
+def list_candidates(stages: Sequence[Sequence[Cells]]) -> list[Candidate]:
+    """Return every cell of every network, whatever its features."""
+    return [
+        Candidate(network, cells, cell, cells.losses[cell], int(size))
+        for network, stage in enumerate(stages)
+        for cells in stage
+        for cell, size in enumerate(cells.voted().sum(axis=1))
+    ]
 
 
-def choose(paths: Sequence[Path], empty: np.ndarray) -> Choice:
-    """Choose by the refits' held-out loss; ties go to fewer features, then to the simpler network.
+def finds_signal(candidates: Sequence[Candidate], empty: np.ndarray, n_samples: int) -> Signal:
+    """Ask whether the models beat the one without features.
 
-    A candidate is within a tie when it gives away at most 1 % of the best one's gain over the model without
-    features, or less than half a standard error of their difference. The model without features wins
-    unless the gated models beat it: each fold is given the (network, lam, step) that is best on the
-    others, and over the folds their gain must exceed 2.5 standard errors.
+    Each fold is given the cell that is best on the *other* folds, so that the gain is free of the choice;
+    its standard error comes from the blocks of held-out rows. The gain must exceed 2.5 standard errors, and
+    log(n) / 2n, what the Bayesian information criterion asks of a single feature. Cells of the path count
+    only where nothing came after it.
 
     Parameters
     ----------
-    paths : sequence of Path, simple networks first
-    empty : ndarray, shape (n_folds,)
-        Held-out losses of the model without features.
+    candidates : sequence of Candidate
+    empty : ndarray, shape (n_folds, n_blocks)
+        Losses of the model without features on each block of held-out rows.
+    n_samples : int
     """
-    gated = np.concatenate([path.held_out.reshape(-1, len(empty)) for path in paths])
-    gated = gated[np.isfinite(gated).all(axis=1)]
-    candidates = [c for c in list_candidates(paths) if c.n_features > 0]
-    if len(gated) == 0 or not candidates:
-        return Choice(None, 0.0, 0.0)
-    gain, error = cross_fitted_gain(gated, empty)
-    if not gain > SIGNIFICANCE * error:
-        return Choice(None, gain, error)
-    losses = np.array([c.losses for c in candidates])  # (n_candidates, n_folds)
-    best = losses[losses.mean(axis=1).argmin()]
-    behind = losses - best
+    later = [c for c in candidates if c.cells.stage != "path"] or candidates
+    later = [c for c in later if np.isfinite(c.losses).all()]
+    if not later:
+        return Signal(0.0, 0.0, False)
+    losses = np.array([c.losses for c in later])  # (n_candidates, n_folds)
+    by_block = np.array([c.cells.by_block[c.cell] for c in later])
+    gains = []
+    for fold in range(len(empty)):
+        others = np.arange(len(empty)) != fold
+        gains.append(empty[fold] - by_block[losses[:, others].mean(axis=1).argmin(), fold])
+    gain = np.concatenate(gains)
+    gain = gain[np.isfinite(gain)]  # a block without events judges nothing
+    mean, error = float(gain.mean()), float(gain.std(ddof=1) / np.sqrt(len(gain)))
+    asked = max(SIGNIFICANCE * error, np.log(n_samples) / (2 * n_samples))
+    return Signal(mean, error, bool(mean > asked))
+
+
+def best_of_ties(candidates: Sequence[Candidate], empty: np.ndarray) -> Candidate:
+    """Return the lowest held-out loss; ties go to fewer features, then to the simpler network.
+
+    A candidate is within a tie when it gives away at most 1 % of the best one's gain over the model without
+    features, or less than half a standard error of their difference.
+    """
+    best = lowest_loss(candidates, empty).losses
+    behind = np.array([c.losses for c in candidates]) - best
     spread = behind.std(axis=1, ddof=1) / np.sqrt(len(empty))
     allowed = np.maximum(TOLERANCE * (empty - best).mean(), 0.5 * spread)
     tied = [c for c, near in zip(candidates, behind.mean(axis=1) <= allowed, strict=True) if near]
-    chosen = min(tied, key=lambda c: (c.n_features, c.network, c.losses.mean()))
-    return Choice(chosen, gain, error)
+    return min(tied, key=lambda c: (c.n_features, c.network, c.loss))
 
 
-def cross_fitted_gain(losses: np.ndarray, empty: np.ndarray) -> tuple[float, float]:
-    """Return mean and standard error of the gain when each fold's candidate is chosen on the others."""
-    n_folds = len(empty)
-    gains = np.empty(n_folds)
-    for fold in range(n_folds):
-        others = np.arange(n_folds) != fold
-        gains[fold] = empty[fold] - losses[losses[:, others].mean(axis=1).argmin(), fold]
-    return float(gains.mean()), float(gains.std(ddof=1) / np.sqrt(n_folds))
+def lowest_loss(candidates: Sequence[Candidate], empty: np.ndarray) -> Candidate:
+    """Return the candidate of the lowest mean held-out loss."""
+    return min(candidates, key=lambda c: c.loss)
+
+
+def one_standard_error(candidates: Sequence[Candidate], empty: np.ndarray) -> Candidate:
+    """Return the fewest features within one standard error of the lowest mean held-out loss."""
+    best = lowest_loss(candidates, empty)
+    limit = best.loss + best.losses.std(ddof=1) / np.sqrt(len(empty))
+    return min((c for c in candidates if c.loss <= limit), key=lambda c: (c.n_features, c.network, c.loss))
+
+
+Rule = Callable[[Sequence[Candidate], np.ndarray], Candidate]
+RULES: dict[str, Rule] = {"auto": best_of_ties, "best": lowest_loss, "one-se": one_standard_error}

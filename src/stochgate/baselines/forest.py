@@ -1,0 +1,148 @@
+"""Tree ensembles, whose importances are cut where held-out rows say so."""
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+from stochgate.baselines.base import Baseline, OnColumns, Selection
+from stochgate.optional import require
+
+FORESTS = {"classification": RandomForestClassifier, "regression": RandomForestRegressor}
+
+
+def feature_counts(n_features: int) -> list[int]:
+    """Return how many top features to try: 1, 2, 3, 5, 8, 12, ..., each 1.5 times the last, and all.
+
+    Examples
+    --------
+    >>> from stochgate.baselines.forest import feature_counts
+    >>> feature_counts(20)
+    [1, 2, 3, 5, 8, 12, 18, 20]
+    """
+    counts = [1]
+    while counts[-1] < n_features:
+        counts.append(min(n_features, max(counts[-1] + 1, -(-3 * counts[-1] // 2))))
+    return counts
+
+
+class ValidatedThreshold(Baseline):
+    """Ranks features by importance and keeps as many as held-out rows ask for.
+
+    A fifth of the rows is held out; an ensemble on the others ranks the features; the number of top
+    features is the one whose refitted ensemble scores best on the held-out rows (fewer on a tie); the final
+    ensemble is trained on these features and all rows. At least one feature is kept.
+    """
+
+    n_estimators: int
+
+    @abstractmethod
+    def _fit_trees(self, X: np.ndarray, y: np.ndarray, seed: int) -> Any:
+        """Return a fitted ensemble with `feature_importances_` and `predict`."""
+
+    def _select(self, X: np.ndarray, y: np.ndarray, seed: int) -> Selection:
+        train, valid = self._kind.hold_out(y, 0.2, seed)
+        everything = self._fit_trees(X[train], y[train], seed)
+        importances = np.asarray(everything.feature_importances_, dtype=np.float64)
+        order = np.argsort(-importances, kind="stable")
+
+        def validate(n: int) -> float:
+            top = order[:n]
+            trees = everything if n == len(order) else self._fit_trees(X[train][:, top], y[train], seed)
+            columns = slice(None) if n == len(order) else top
+            return self._kind.score(y[valid], trees.predict(X[valid][:, columns]))
+
+        counts = feature_counts(X.shape[1])
+        n = counts[int(np.argmax([validate(n) for n in counts]))]
+        support = np.isin(np.arange(X.shape[1]), order[:n])
+        return Selection(support, importances, OnColumns(self._fit_trees(X[:, support], y, seed), support))
+
+
+class ForestSelector(ValidatedThreshold):
+    """A random forest with a validated threshold on its impurity importances.
+
+    Parameters
+    ----------
+    kind : {"classification", "regression"}, default="classification"
+    n_estimators : int, default=200
+        Trees of each forest.
+    random_state : int, RandomState or None, default=None
+
+    Attributes
+    ----------
+    feature_importances_ : ndarray, shape (n_features,)
+        Impurity importances of the forest on all columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stochgate.baselines import ForestSelector
+    >>> X = np.random.default_rng(0).normal(size=(100, 5))
+    >>> ForestSelector(random_state=0).fit(X, X[:, 1] > 0).get_support(indices=True)
+    array([1])
+    """
+
+    _refused = {
+        "survival": "a survival forest has no impurity importances, and permuting every feature of it "
+        "takes too long"
+    }
+
+    def __init__(self, kind: str = "classification", *, n_estimators: int = 200, random_state: Any = None):
+        self.kind = kind
+        self.n_estimators = n_estimators
+        self.random_state = random_state
+
+    def _fit_trees(self, X: np.ndarray, y: np.ndarray, seed: int) -> Any:
+        return FORESTS[self.kind](self.n_estimators, random_state=seed).fit(X, y)
+
+
+class XGBoostSelector(ValidatedThreshold):
+    """XGBoost at its defaults with a validated threshold on its gain importances.
+
+    Parameters
+    ----------
+    kind : {"classification", "regression", "survival"}, default="classification"
+        Survival is XGBoost's Cox objective.
+    n_estimators : int, default=100
+        Trees of each ensemble.
+    random_state : int, RandomState or None, default=None
+
+    Attributes
+    ----------
+    feature_importances_ : ndarray, shape (n_features,)
+        Mean gain in the ensemble on all columns, scaled to the sum 1.
+    """
+
+    def __init__(self, kind: str = "classification", *, n_estimators: int = 100, random_state: Any = None):
+        self.kind = kind
+        self.n_estimators = n_estimators
+        self.random_state = random_state
+
+    def _fit_trees(self, X: np.ndarray, y: np.ndarray, seed: int) -> Any:
+        xgboost = require("xgboost", package="xgboost", needed_by="XGBoostSelector")
+        models = {
+            "classification": xgboost.XGBClassifier,
+            "regression": xgboost.XGBRegressor,
+            "survival": lambda **settings: _CoxTrees(xgboost.XGBRegressor(**settings)),
+        }
+        model = models[self.kind](n_estimators=self.n_estimators, random_state=seed, n_jobs=1)
+        return model.fit(X, y)
+
+
+class _CoxTrees:
+    """XGBoost's Cox objective: a negative time is a censored one, and the margin is the log hazard."""
+
+    def __init__(self, model: Any):
+        self.model = model.set_params(objective="survival:cox")
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> "_CoxTrees":
+        self.model.fit(X, np.where(y["event"], y["time"], -y["time"]))
+        return self
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        return self.model.predict(X, output_margin=True)
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        return self.model.feature_importances_

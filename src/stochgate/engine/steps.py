@@ -1,0 +1,125 @@
+"""One training step of a stack of models, and its recording on a GPU."""
+
+import math
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from stochgate.engine.data import Columns, DenseColumns, Design
+from stochgate.engine.trained import Models, fix
+from stochgate.engine.training import Training
+from stochgate.objectives.base import Rows
+
+Step = Callable[[Columns, Rows, Tensor | None, Tensor, Tensor], None]
+_WARM_UP = 3  # steps before a GPU's is recorded, so that all buffers exist
+
+
+def make_step(models: Models, design: Design, optimizer: torch.optim.Optimizer) -> Step:
+    """Return a function of (columns, rows, index, noise, lam) that trains the models by one step.
+
+    On a GPU, where launching the many small operations of a step takes longer than they do, a step over
+    all rows is recorded once as a CUDA graph and then replayed.
+    """
+
+    def step(columns: Columns, rows: Rows, index: Tensor | None, noise: Tensor, lam: Tensor) -> None:
+        value = risk(models, design, columns, rows, index, noise) + lam * models.penalty()
+        own = models.plan.network.penalty(models.parameters)
+        if own is not None:
+            value = value + own
+        optimizer.zero_grad(set_to_none=True)
+        value.sum().backward()
+        optimizer.step()
+
+    training, n_samples = models.plan.training, design.columns.n_samples
+    full = training.batch_size is None or training.batch_size >= n_samples
+    recordable = models.plan.network.recordable and isinstance(design.columns, DenseColumns)
+    if models.gate_parameter.is_cuda and full and recordable:
+        return GraphedStep(step)
+    return step
+
+
+class GraphedStep:
+    """A step recorded on the GPU: the same columns and rows each time, only noise and lam are new."""
+
+    def __init__(self, step: Step):
+        self.step, self.taken = step, 0
+
+    def __call__(
+        self, columns: Columns, rows: Rows, index: Tensor | None, noise: Tensor, lam: Tensor
+    ) -> None:
+        """Take a step; the first ones as they are, one records, the others replay it."""
+        self.taken += 1
+        if self.taken <= _WARM_UP:
+            self._aside(lambda: self.step(columns, rows, index, noise, lam))
+            return
+        if self.taken == _WARM_UP + 1:
+            self.noise, self.lam, self.graph = noise.clone(), lam.clone(), torch.cuda.CUDAGraph()
+            with torch.cuda.graph(self.graph):
+                self.step(columns, rows, index, self.noise, self.lam)
+        self.noise.copy_(noise)
+        self.lam.copy_(lam)
+        self.graph.replay()
+
+    @staticmethod
+    def _aside(action: Callable[[], None]) -> None:
+        """Run on a stream of its own, as steps that precede a recording must."""
+        stream, current = torch.cuda.Stream(), torch.cuda.current_stream()
+        stream.wait_stream(current)
+        with torch.cuda.stream(stream):
+            action()
+        current.wait_stream(stream)
+
+
+def risk(
+    models: Models,
+    design: Design,
+    columns: Columns,
+    rows: Rows,
+    index: Tensor | None,
+    noise: Tensor,
+) -> Tensor:
+    """Return each model's mean loss on a batch, averaged over the draws, shape (n_models,).
+
+    A batch stands for its share of all rows: its summed loss is divided by that share of the model's
+    total weight, so that batches average to the full loss and one without weight adds 0.
+    """
+    plan = models.plan
+    weights = plan.weights if index is None else plan.weights[:, index]
+    total = models.total * (columns.n_samples / design.columns.n_samples)
+    losses = []
+    for draw in range(plan.training.n_draws):
+        z = plan.gate.sample(models.gate_parameter, noise[draw])
+        output = models.outputs(fix(z, models.fixed), design, columns)
+        losses.append(plan.objective.loss(output, rows, weights, models.learned))
+    return torch.stack(losses).mean(0) / total.clamp_min(torch.finfo(total.dtype).tiny)
+
+
+def network_lr(training: Training, step: int) -> float:
+    """Return the network's step size."""
+    if training.lr_decay == "constant":
+        return training.lr
+    return training.lr * 0.5 * (1 + math.cos(math.pi * step / training.n_steps))
+
+
+def set_lr(optimizer: torch.optim.Optimizer, lr: float) -> None:
+    """Set the network's step size, in place where a recorded step reads it."""
+    group = optimizer.param_groups[0]
+    if isinstance(group["lr"], Tensor):
+        group["lr"].fill_(lr)
+    else:
+        group["lr"] = lr
+
+
+def make_optimizer(models: Models, training: Training) -> torch.optim.Optimizer:
+    """Make the optimiser; its updates are element by element, so models stay apart."""
+    gate_lr = training.gate_lr * models.plan.gate.unit
+    cuda = models.gate_parameter.is_cuda
+    sizes = [torch.tensor(lr, device="cuda") if cuda else lr for lr in (training.lr, gate_lr)]
+    groups = [
+        {"params": [p.requires_grad_() for p in models.parameters.values()], "lr": sizes[0]},
+        {"params": [models.gate_parameter.requires_grad_()], "lr": sizes[1]},
+    ]
+    if training.optimizer == "sgd":
+        return torch.optim.SGD(groups, momentum=training.momentum, fused=True)
+    return torch.optim.Adam(groups, fused=True, capturable=cuda)

@@ -1,0 +1,103 @@
+"""The networks that are raced, the penalties of their paths and the folds that judge them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from stochgate.estimators.prepare import Prepared
+from stochgate.estimators.task import Task
+from stochgate.selection.folds import make_blocks, make_folds
+from stochgate.selection.setting import Setting
+
+SMALLEST_FOR_K = 0.0002  # the path for a given number of features must reach many
+N_BLOCKS = 4  # parts of each fold's held-out rows
+LARGEST, RATIO = 0.06, 60 ** (1 / 7)  # penalties per gate: the largest, and from one to the next
+
+
+def make_lams(n_samples: int, smallest: float = 0.0033) -> np.ndarray:
+    """Return penalties per gate, falling: down to `smallest`, or to log(n) / 2n where that is less.
+
+    At log(n) / 2n a feature must gain what the Bayesian information criterion asks for.
+
+    Examples
+    --------
+    >>> from stochgate.estimators.contest import make_lams
+    >>> make_lams(500).round(4)
+    array([0.06  , 0.0334, 0.0186, 0.0104, 0.0058, 0.0032])
+    """
+    lowest = min(smallest, np.log(n_samples) / (2 * n_samples))
+    return LARGEST / RATIO ** np.arange(1 + int(np.ceil(np.log(LARGEST / lowest) / np.log(RATIO))))
+
+
+@dataclass(frozen=True)
+class Contest:
+    """The networks' settings and the folds they are judged on.
+
+    Attributes
+    ----------
+    settings : dict of (Setting, Prepared)
+        One a network, simple ones first.
+    learns : ndarray of bool, shape (n_folds, n_samples)
+    empty, empty_blocks : ndarray, shape (n_folds,) and (n_folds, n_blocks)
+        Held-out losses of the model without features.
+    """
+
+    settings: dict[str, tuple[Setting, Prepared]]
+    learns: np.ndarray
+    empty: np.ndarray
+    empty_blocks: np.ndarray
+
+
+def start_contest(task: Task, cv: Any, groups: Any) -> Contest:
+    """Prepare the data for every network, and make the folds."""
+    fold_seed = task.draw_seed()
+    strata = task.objective.strata(task.target.rows).numpy()
+    settings = make_settings(task, make_blocks(N_BLOCKS, strata, fold_seed))
+    first, _ = next(iter(settings.values()))
+    learns = _judgeable(first, make_folds(cv, strata, fold_seed, groups))
+    return Contest(settings, learns, *first.empty_losses(learns))
+
+
+def make_settings(task: Task, blocks: np.ndarray) -> dict[str, tuple[Setting, Prepared]]:
+    """Prepare the data for every network; blocks are the parts of the rows that judge."""
+    seed = task.draw_seed()
+    settings = {name: _setting(task, name, seed, blocks) for name in task.networks}
+    if len(settings) > 1:  # an encoding that cuts nothing, as of binary columns, adds nothing to the others
+        settings = {name: made for name, made in settings.items() if not made[1].inputs.cuts_nothing}
+    return settings
+
+
+def _setting(task: Task, name: str, seed: int, blocks: np.ndarray) -> tuple[Setting, Prepared]:
+    data = task.prepare(task.networks[name])
+    setting = Setting(
+        task.gate,
+        task.networks[name],
+        task.objective,
+        task.training,
+        data.design,
+        data.target,
+        task.on_device(task.weights),
+        torch.from_numpy(task.gate_map.costs),
+        task.fixed(),
+        blocks,
+        seed,
+        task.callbacks,
+    )
+    return setting, data
+
+
+def _judgeable(setting: Setting, learns: np.ndarray) -> np.ndarray:
+    """Keep the folds that can be learnt from and judged (a Cox model needs an event on both sides)."""
+    weights = setting.weights.cpu() * torch.from_numpy(learns)
+    rows = {name: value.cpu() for name, value in setting.target.rows.items()}
+    total = setting.objective.total(rows, weights, setting.objective.learn(rows, weights))
+    learns = learns[(total > 0).numpy()]
+    usable = np.isfinite(setting.empty_losses(learns)[0]) if len(learns) else np.array([])
+    if usable.sum() < 2:
+        raise ValueError(
+            "Fewer than two folds have rows with weight (or events) both to learn from and to be judged "
+            "by: use more rows, fewer folds (cv), or give lam as a number."
+        )
+    return learns[usable]

@@ -1,0 +1,105 @@
+"""What an estimator can be asked besides its predictions."""
+
+import copy
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from stochgate.estimators.paths import at_penalty, at_size, train_table
+from stochgate.estimators.progress import ProgressBar
+from stochgate.estimators.summarize import summarize
+from stochgate.estimators.summary import Summary
+from stochgate.estimators.validation import refuse_diverged
+
+
+class InquiryMixin:
+    """The summary, the path without a choice, and the model at another size or penalty."""
+
+    _summary: Summary | None
+
+    def summary(self: Any) -> Summary:
+        """Return what a person acts on: a verdict, and for each selected feature what stands behind it.
+
+        Features are left out in turn and the model trained again on every fold, so the first call takes a
+        while. What it returns is kept with the model, also when that is pickled; the data are not.
+
+        Returns
+        -------
+        Summary
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from stochgate import GatedRegressor
+        >>> X = np.random.default_rng(0).normal(size=(200, 5))
+        >>> model = GatedRegressor(network="linear", random_state=0).fit(X, 2 * X[:, 3] - X[:, 1])
+        >>> model.summary().verdict
+        'clear signal'
+        >>> model.summary().features[["feature", "direction"]].to_numpy().tolist()
+        [[3, '+'], [1, '-']]
+        """
+        check_is_fitted(self)
+        if self._summary is None:
+            self._summary = summarize(self)
+        return self._summary
+
+    def path(
+        self: Any, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, lams: Any = None
+    ) -> Any:
+        """Train the path of penalties on all folds and return its table, without choosing.
+
+        Parameters
+        ----------
+        X, y, sample_weight, groups : as in `fit`
+        lams : array, optional
+            The penalties; by default those of the automatic choice.
+
+        Returns
+        -------
+        DataFrame, or list of dict without pandas; as `path_`
+        """
+        model = clone(self).set_params(lam="auto")
+        model._validate_params()
+        with ProgressBar(self.verbose) as bar:
+            task, groups = model._task(X, y, sample_weight, groups, bar.callbacks)
+            return train_table(task, self.cv, groups, lams, model._names())
+
+    def at(self: Any, *, k: int | None = None, lam: float | None = None) -> Any:
+        """Return a fitted estimator at another number of features or another penalty.
+
+        Parameters
+        ----------
+        k : int, optional
+            Exactly so many gates, the strongest of one model on all rows.
+        lam : float, optional
+            A penalty of `path_` gives a model on the features its folds agree on, another a new model.
+
+        Returns
+        -------
+        The same kind of estimator; its `source_` says whether it is this fit's model or was trained now.
+        """
+        check_is_fitted(self)
+        if (k is None) == (lam is None):
+            raise ValueError("Give either k (a number of features) or lam (a penalty).")
+        if self._found is None:
+            raise ValueError(
+                "at() needs a fit with lam='auto', and the data it saw: those are not pickled."
+            )
+        model = copy.copy(self)
+        open_gates = np.unique(self._found.task.gate_map.number()[self.support_])
+        if k == len(open_gates) or lam == self.lam_:
+            model.source_ = "this fit's model"
+            return model
+        if lam is None:
+            fitted, model.source_ = at_size(self._found, int(k or 0))
+        else:
+            fitted, model.source_ = at_penalty(self._found, float(lam))
+        refuse_diverged(fitted.trained)
+        model._keep(fitted)
+        return model
+
+    def __getstate__(self) -> Any:
+        state: Any = super().__getstate__()
+        return {**state, "_found": None} if "_found" in state else state

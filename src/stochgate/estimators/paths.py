@@ -1,0 +1,83 @@
+"""What a fitted estimator can still be asked: its path, and its model at another size or penalty."""
+
+from typing import Any
+
+import numpy as np
+
+from stochgate.estimators.auto import Found, make_recipe, path_table
+from stochgate.estimators.contest import SMALLEST_FOR_K, make_lams, start_contest
+from stochgate.estimators.task import Fitted, Task
+from stochgate.estimators.validation import refuse_impossible_number
+from stochgate.selection.exact import joint_sets
+from stochgate.selection.path import train_cells
+from stochgate.selection.rules import list_candidates
+from stochgate.selection.setting import Recipe
+
+
+def train_table(task: Task, cv: Any, groups: Any, lams: Any, names: list[Any]) -> Any:
+    """Train every network's path and return its table, without choosing.
+
+    Parameters
+    ----------
+    task : Task
+    cv, groups : as in `make_folds`
+    lams : array or None for those of the automatic choice
+    names : list
+    """
+    contest = start_contest(task, cv, groups)
+    if lams is None:
+        lams = make_lams(len(task.weights)) * task.gate_map.n_gates
+    lams = np.sort(np.asarray(lams, dtype=float).ravel())[::-1]
+    if len(lams) == 0 or not np.isfinite(lams).all() or lams[-1] < 0:
+        raise ValueError("lams must be numbers not below 0, at least one.")
+    settings = [setting for setting, _ in contest.settings.values()]
+    stages = [[train_cells(setting, "path", lams, contest.learns)] for setting in settings]
+    return path_table(list_candidates(stages), list(contest.settings), task.gate_map.spread, names)
+
+
+def at_size(found: Found, k: int) -> tuple[Fitted, str]:
+    """Return a model of exactly k gates, and how it was made.
+
+    Parameters
+    ----------
+    found : Found
+    k : int
+        The gates are the strongest k of one model on all rows, trained as long as the refit of nearest
+        size.
+    """
+    task, setting = found.task, found.setting
+    refuse_impossible_number(task, k)
+    lams = make_lams(len(task.weights), SMALLEST_FOR_K) * task.gate_map.n_gates
+    sets, used = joint_sets(setting, lams, np.ones((1, len(task.weights)), dtype=bool), k)
+    refits = [c for c in found.of_network() if c.cells.stage == "refit"]
+    nearest = min(refits, key=lambda c: (abs(c.n_features - k), c.loss), default=None)
+    step = None if nearest is None else int(nearest.cells.step[nearest.cell])
+    fitted = found.train(Recipe(sets[0], np.zeros_like(sets[0]), None, step), float(used[0]))
+    return fitted, f"refit on the {k} strongest gates of one model at lam={used[0]:g}"
+
+
+def at_penalty(found: Found, lam: float) -> tuple[Fitted, str]:
+    """Return a model at a penalty, and how it was made.
+
+    Parameters
+    ----------
+    found : Found
+    lam : float
+        One of the path's gives a model on the features its folds agree on, another one a model of free
+        gates.
+    """
+    task, setting = found.task, found.setting
+    on_path = [c for c in found.of_network() if c.cells.stage == "path"]
+    near = [c for c in on_path if np.isclose(c.cells.lams[c.cell], lam, rtol=1e-6)]
+    if near:
+        recipe = make_recipe(near[0], task.gate_map.keep)
+        if not recipe.support.any():
+            recipe = make_recipe(None, task.gate_map.keep)
+        return found.train(recipe, lam), f"refit on what the folds agree on at lam={lam:g}"
+    trained, design = setting.execute(
+        setting.plan(
+            lam, setting.seed, setting.weights[None], setting.fixed[None].to(setting.weights.device)
+        )
+    )
+    data = found.contest.settings[found.network][1]
+    return Fitted(trained, design, data, lam, found), f"one model trained at lam={lam:g}, off the path"

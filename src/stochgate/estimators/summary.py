@@ -1,0 +1,150 @@
+"""What a person acts on: the selected features, what stands behind each, and a verdict."""
+
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+
+_NAN = float("nan")
+COLUMNS: dict[str, Any] = {  # and what stands where nothing is known
+    "feature": None,
+    "gate": _NAN,
+    "frequency": _NAN,
+    "frequency_low": _NAN,
+    "frequency_high": _NAN,
+    "direction": None,
+    "direction_of": None,
+    "loss_without": _NAN,
+    "loss_without_error": _NAN,
+    "stand_ins": (),
+}
+HEADER = ("feature", "gate", "frequency", "direction", "loss without")
+LEGEND = (
+    "frequency: share of the {n_folds} folds that open the feature, with its 95 % interval.",
+    "direction: of the model's output (prediction, log-odds, log hazard) as the feature grows.",
+    "loss without: rise of the held-out loss when the model is trained again without the feature.",
+    "These numbers come from the rows that made the choice; evaluate(model, X, y) gives the honest score.",
+)
+MOST_ROWS = 30
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Summary:
+    """What `summary()` returns; `print` it.
+
+    Attributes
+    ----------
+    features : DataFrame, or list of dict without pandas
+        A row a selected feature, those worth most first. Features that share a gate show its numbers.
+
+        - feature, gate: its name or position, and the final model's gate
+        - frequency, frequency_low, frequency_high: the share of folds that open it at the chosen penalty,
+          and Wilson's 95 % interval of it; without one where `always_keep` opens it
+        - direction, direction_of: "+", "-" or "mixed", and of which class or output, the one affected most.
+          In at most 1000 rows the feature goes from its lower quartile over the median to the upper one;
+          "mixed" when over a quarter of the output's change goes against the rest; None when it does not
+          change
+        - loss_without, loss_without_error: by how much the folds' mean held-out loss rises when the feature
+          (its whole group) is left out and the model trained again, and its standard error; for the 100
+          most important gates
+        - stand_ins: up to 5 closed features that could stand for it: of absolute correlation 0.7 with it,
+          or of 0.3 when some fold opened them and not it
+    verdict : {"clear signal", "weak signal", "no signal found"}, or None when lam was given
+        A signal is weak when its gain is below 5 standard errors, or the selected features' mean frequency
+        below 0.8, or only single columns tell more than chance.
+    n_features, n_features_in : int
+        How many features are selected, and of how many.
+    network : str or None
+    lam : float
+    gain, error : float
+        By how much models beat the base rate in held-out loss, and its standard error.
+    n_folds : int
+    hints : tuple of str
+    text : str
+    """
+
+    features: Any
+    verdict: str | None
+    n_features: int
+    n_features_in: int
+    network: str | None
+    lam: float
+    gain: float
+    error: float
+    n_folds: int
+    hints: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The summary for a terminal."""
+        cells = self._cells()
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)) for row in cells]
+        blocks = [self._head(), [line.rstrip() for line in lines], self._notes()]
+        return "\n\n".join("\n".join(block) for block in blocks if block)
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        head = "<br>".join(escape(line) for line in self._head())
+        notes = "".join(f"<li>{escape(note)}</li>" for note in self._notes())
+        tags = ["th"] + ["td"] * self.n_features
+        rows = "".join(_html_row(row, tag) for row, tag in zip(self._cells(), tags, strict=False))
+        return f"<p><b>{head}</b></p><table>{rows}</table><ul>{notes}</ul>"
+
+    def _head(self) -> list[str]:
+        chosen = f"{self.n_features} of {self.n_features_in} features, lam {self.lam:.3g}"
+        if self.verdict is None:
+            return [chosen]
+        gain = f"gain over the base rate in held-out loss: {self.gain:.3f} ± {self.error:.3f}"
+        return [f"{self.verdict}: {chosen}, network {self.network}", gain]
+
+    def _notes(self) -> list[str]:
+        more = self.n_features - MOST_ROWS
+        cut = [f"... and {more} more features: see the table `features`."] if more > 0 else []
+        legend = LEGEND if self.n_features else LEGEND[-1:]
+        told = [] if self.verdict is None else [line.format(n_folds=self.n_folds) for line in legend]
+        return [*cut, *self.hints, *told]
+
+    def _cells(self) -> list[tuple[str, ...]]:
+        """Return the table as texts, header first, without columns of which nothing is known."""
+        rows = self.features if isinstance(self.features, list) else self.features.to_dict("records")
+        columns = zip(HEADER, *(_texts(row) for row in rows[:MOST_ROWS]), strict=True)
+        return list(zip(*(column for column in columns if any(column[1:])), strict=True))
+
+
+def make_table(rows: list[dict[str, Any]]) -> Any:
+    """Return rows as a DataFrame where pandas is installed."""
+    try:
+        import pandas as pd
+    except ImportError:
+        return rows
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _texts(row: dict[str, Any]) -> tuple[str, ...]:
+    """Return a feature's line of the table."""
+    others = ", ".join(map(str, row["stand_ins"]))
+    name = f"{row['feature']} (or {others})" if others else str(row["feature"])
+    known = isinstance(row["direction"], str)
+    of = "" if row["direction_of"] is None else f" for {row['direction_of']}"
+    direction = f"{row['direction']}{of}" if known else ""
+    return name, f"{row['gate']:.2f}", _frequency(row), direction, _rise(row)
+
+
+def _frequency(row: dict[str, Any]) -> str:
+    if np.isnan(row["frequency_low"]):
+        return "" if np.isnan(row["frequency"]) else "kept"
+    return f"{row['frequency']:.0%} ({row['frequency_low']:.0%} to {row['frequency_high']:.0%})"
+
+
+def _rise(row: dict[str, Any]) -> str:
+    if np.isnan(row["loss_without"]):
+        return ""
+    return f"{row['loss_without']:.3f} ± {row['loss_without_error']:.3f}"
+
+
+def _html_row(cells: tuple[str, ...], tag: str) -> str:
+    return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"

@@ -1,0 +1,124 @@
+"""One outer fold: the whole fit on its rows, judged on the others, beside what it must beat."""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.model_selection import GroupKFold
+from sklearn.utils.validation import has_fit_parameter
+
+from stochgate.engine import Training
+from stochgate.selection.splits import Rows
+
+Scorer = Callable[[Any, Any, Any], float]
+_PATIENCE = 5  # snapshots: a model of all columns would otherwise be trained far into overfitting
+_CONSTANT_RISK = 0.5  # the concordance index of one risk for all
+
+
+@dataclass(frozen=True)
+class Contest:
+    """What competes in every fold, and how it is scored.
+
+    Attributes
+    ----------
+    model : estimator
+    without_selection : estimator or None
+        The competitor with all columns; None for the model with every gate open, if it has gates.
+    scorer : callable
+        ``scorer(estimator, X, y)``
+    scores_itself : bool
+        Whether the scorer is `model.score`.
+    """
+
+    model: Any
+    without_selection: Any
+    scorer: Scorer
+    scores_itself: bool
+
+
+@dataclass(frozen=True)
+class JudgedFold:
+    """Scores of one fold, and what it selected.
+
+    Attributes
+    ----------
+    score, all_columns, base_rate : float
+    support : ndarray of bool, shape (n_features,), or None
+    """
+
+    score: float
+    all_columns: float
+    base_rate: float
+    support: np.ndarray | None
+
+
+def judge_fold(
+    contest: Contest, rows: Rows, train: np.ndarray, test: np.ndarray, names: list[str]
+) -> JudgedFold:
+    """Fit on the rows `train`, score on the rows `test`."""
+    learn, judge = rows.take(train), rows.take(test)
+    with warnings.catch_warnings():
+        # to select nothing is an answer here, and it is reported
+        warnings.filterwarnings("ignore", message="No features? (was|were) selected")
+        fitted = _fit(contest.model, learn)
+        score = float(contest.scorer(fitted, judge.X, judge.y))
+        other, all_columns = contest.without_selection, float("nan")
+        if other is None:
+            other = _open_all(contest.model, fitted, len(names))
+        if other is not None:
+            all_columns = float(contest.scorer(_fit(other, learn), judge.X, judge.y))
+        return JudgedFold(score, all_columns, _base_rate(contest, learn, judge), _support(fitted, names))
+
+
+def _fit(model: Any, rows: Rows) -> Any:
+    """Return a fitted clone, whose own folds keep groups together where it takes them."""
+    model, others = clone(model), {}
+    if rows.weights is not None:
+        others["sample_weight"] = rows.weights
+    if rows.groups is not None and has_fit_parameter(model, "groups"):
+        others["groups"] = rows.groups
+        n_folds = getattr(model, "cv", None)
+        if isinstance(n_folds, Integral):
+            model.set_params(cv=GroupKFold(min(int(n_folds), len(np.unique(rows.groups)))))
+    return model.fit(rows.X, rows.y, **others)
+
+
+def _open_all(model: Any, fitted: Any, n_features: int) -> Any:
+    """Return the model with every gate open, or None for a model without gates."""
+    if not (hasattr(model, "always_keep") and hasattr(model, "lam")):
+        return None
+    training = Training() if model.training is None else clone(model.training)
+    if training.patience is None:
+        training.set_params(patience=_PATIENCE)
+    network = getattr(fitted, "network_", None) if model.network is None else model.network
+    changes = {"lam": 0.0, "n_features_to_select": None, "always_keep": np.ones(n_features, dtype=bool)}
+    return clone(model).set_params(training=training, network=network, **changes)
+
+
+def _base_rate(contest: Contest, learn: Rows, judge: Rows) -> float:
+    """Return the score of the prediction that uses no feature; NaN where it is not known."""
+    if learn.kind == "survival" and contest.scores_itself:
+        return _CONSTANT_RISK
+    if learn.kind not in ("classifier", "regressor"):
+        return float("nan")
+    dummy = DummyClassifier(strategy="prior") if learn.kind == "classifier" else DummyRegressor()
+    dummy.fit(learn.X, learn.y, sample_weight=learn.weights)
+    return float(contest.scorer(dummy, judge.X, judge.y))
+
+
+def _support(fitted: Any, names: list[str]) -> np.ndarray | None:
+    """Return what a fitted model selected of X: itself, its best candidate, or a pipeline's steps."""
+    fitted = getattr(fitted, "best_estimator_", fitted)
+    if hasattr(fitted, "get_support"):
+        return np.asarray(fitted.get_support())
+    steps = [step for _, step in getattr(fitted, "steps", ())]
+    last = max((i for i, step in enumerate(steps) if hasattr(step, "get_support")), default=None)
+    if last is None:
+        return None
+    kept = fitted[: last + 1].get_feature_names_out(names)
+    return np.isin(names, kept) if set(kept) <= set(names) else None

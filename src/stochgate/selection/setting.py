@@ -1,0 +1,149 @@
+"""What all models of an automatic choice share, and the plans made of it."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.base import clone
+from torch import Tensor
+
+from stochgate.engine import CLOSED, FREE, OPEN, Design, Plan, Trained, Training, execute, make_plan
+from stochgate.engine.record import Callback
+from stochgate.gates import Gate
+from stochgate.networks import Network
+from stochgate.objectives import Objective, Target
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What models are trained with, whatever their penalty and fold.
+
+    Attributes
+    ----------
+    gate, network, objective, training : the parts
+    design, target : the data
+    weights : Tensor, shape (n_samples,)
+    costs : Tensor, shape (n_gates,)
+    fixed : int8 Tensor, shape (n_gates,)
+    blocks : ndarray of int, shape (n_samples,)
+        Parts of the rows, each of which judges the models of the folds that hold it out.
+    seed : int
+    callbacks : tuple of callables
+    """
+
+    gate: Gate
+    network: Network
+    objective: Objective
+    training: Training
+    design: Design
+    target: Target
+    weights: Tensor
+    costs: Tensor
+    fixed: Tensor
+    blocks: np.ndarray
+    seed: int
+    callbacks: tuple[Callback, ...] = ()
+
+    def plan(self, lam: Any, seed: Any, weights: Tensor, fixed: Tensor, **others: Any) -> Plan:
+        """Plan gated models; without early stopping, since they are judged at every snapshot."""
+        return make_plan(
+            self.gate,
+            self.network,
+            self.objective,
+            clone(self.training).set_params(patience=None),
+            lam=lam,
+            seed=seed,
+            weights=weights,
+            n_gates=self.design.n_gates,
+            costs=self.costs,
+            fixed=fixed,
+            **others,
+        )
+
+    def refit_plan(self, seed: Any, weights: Tensor, fixed: Tensor, **others: Any) -> Plan:
+        """Plan models whose gates are all open or closed for good.
+
+        Fewer steps suffice without the gates' noise, and they are judged more often.
+        """
+        n_steps = max(1, self.training.n_steps * 2 // 3)
+        plan = self.plan(0.0, seed, weights, fixed, **others)
+        plan.training.set_params(n_steps=n_steps, n_snapshots=min(40, n_steps))
+        return plan
+
+    def execute(self, plan: Plan) -> tuple[Trained, Design]:
+        """Train a plan on the columns that some of its models may use; return these too."""
+        used = (plan.fixed != CLOSED).any(0)
+        narrow = bool(used.any()) and not bool(used.all())
+        design = self.design.narrow(used) if narrow else self.design
+        return execute(plan, design, self.target, self.callbacks), design
+
+    def fold_weights(self, learns: np.ndarray, n_cells: int = 1) -> tuple[Tensor, Tensor]:
+        """Return the weights models learn from and are judged by, shape (n_cells * n_folds, n_samples)."""
+        learn = torch.from_numpy(learns).to(self.weights.device).repeat(n_cells, 1)
+        return self.weights * learn, self.weights * ~learn
+
+    def block_tensor(self) -> Tensor:
+        """Return the block of every row."""
+        return torch.from_numpy(self.blocks).to(self.weights.device)
+
+    def empty_losses(self, learns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the held-out loss of the model without features: (n_folds,) and (n_folds, n_blocks)."""
+        weights, test = self.fold_weights(learns)
+        rows, objective = self.target.rows, self.objective
+        learned = objective.learn(rows, weights)
+        base = objective.base(rows, weights, learned).unsqueeze(1).expand(-1, weights.shape[1], -1)
+        parts = [test] + [test * (self.block_tensor() == b) for b in range(self.blocks.max() + 1)]
+        losses = [objective.held_out_loss(base, rows, weights, part, learned) for part in parts]
+        return to_numpy(losses[0]), to_numpy(torch.stack(losses[1:], dim=1))
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a model of given features is trained.
+
+    Attributes
+    ----------
+    support : ndarray of bool, shape (n_gates,)
+    linear : ndarray of bool, shape (n_gates,)
+        Those of the support that enter the output linearly, past the hidden layers; their gates are held
+        open.
+    lam : float or None
+        The penalty on the other gates; None when they are held open.
+    last_step : int or None for all steps
+    """
+
+    support: np.ndarray
+    linear: np.ndarray
+    lam: float | None
+    last_step: int | None
+
+    def train(
+        self, setting: Setting, weights: Tensor, test: Tensor | None = None
+    ) -> tuple[Trained, Design]:
+        """Train it once for every row of weights, shape (n_models, n_samples)."""
+        support = torch.from_numpy(self.support).to(weights.device)
+        linear = torch.from_numpy(self.linear).to(weights.device)
+        if self.linear.any():
+            of_column = setting.design.spread(linear[None])[0]
+            network = setting.network.with_linear(torch.nonzero(of_column)[:, 0].tolist())
+            assert network is not None  # only such networks are given linear features
+            setting = replace(setting, network=network)
+        is_open = support if self.lam is None else linear | (setting.fixed.to(weights.device) == OPEN)
+        fixed = torch.where(is_open, OPEN, torch.where(support, FREE, CLOSED)).to(torch.int8)[None]
+        seed = setting.seed + np.arange(len(weights))
+        others: dict[str, Any] = {"test_weights": test, "last_step": self.last_step}
+        if self.lam is None:
+            return setting.execute(setting.refit_plan(seed, weights, fixed, **others))
+        return setting.execute(setting.plan(self.lam, seed, weights, fixed, **others))
+
+
+def to_numpy(values: Tensor) -> np.ndarray:
+    """Return a tensor as an array of doubles."""
+    return values.detach().double().cpu().numpy()
+
+
+def or_infinity(losses: Tensor) -> np.ndarray:
+    """Return losses as an array; a model that diverged has lost."""
+    values = to_numpy(losses)
+    return np.where(np.isfinite(values), values, np.inf)

@@ -1,0 +1,124 @@
+"""Rows that can be taken apart, whatever holds them, and how to split them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import is_classifier, is_regressor
+from sklearn.model_selection import (
+    BaseCrossValidator,
+    GroupKFold,
+    KFold,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    check_cv,
+)
+from sklearn.utils import _safe_indexing, indexable
+
+from stochgate.objectives.survival_target import read_survival_target
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A data set by rows.
+
+    Attributes
+    ----------
+    X, y : as the user gave them; a tuple (event, time) has become a structured array
+    kind : {"classifier", "regressor", "survival", "other"}
+        What the model makes of y.
+    strata : ndarray of int, shape (n_samples,)
+        Classes, or whether there was an event; all 0 for others.
+    groups, weights : ndarray of shape (n_samples,), or None
+    """
+
+    X: Any
+    y: Any
+    kind: str
+    strata: np.ndarray
+    groups: np.ndarray | None
+    weights: np.ndarray | None
+
+    def take(self, rows: np.ndarray) -> "Rows":
+        """Return some of the rows."""
+        groups, weights = (None if part is None else part[rows] for part in (self.groups, self.weights))
+        X, y = _safe_indexing(self.X, rows), _safe_indexing(self.y, rows)
+        return Rows(X, y, self.kind, self.strata[rows], groups, weights)
+
+
+def read_rows(model: Any, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Rows:
+    """Read a data set as the model would."""
+    if y is None:
+        raise ValueError("y is missing: without a target nothing can be scored.")
+    kind = "classifier" if is_classifier(model) else "regressor" if is_regressor(model) else "other"
+    if kind == "other" and (isinstance(y, tuple) or _n_columns(y) == 2):
+        kind = "survival"
+    if kind == "survival":
+        event, time = read_survival_target(y)
+        strata = event.astype(int)
+        if isinstance(y, tuple):
+            y = np.array(list(zip(event, time, strict=True)), dtype=[("event", bool), ("time", float)])
+    elif kind == "classifier":
+        strata = np.unique(np.asarray(y), return_inverse=True)[1].ravel()
+    else:
+        strata = np.zeros(len(y), dtype=int)
+    X, y, groups, weights = indexable(X.tocsr() if sparse.issparse(X) else X, y, groups, sample_weight)
+    groups, weights = (None if part is None else np.asarray(part) for part in (groups, weights))
+    return Rows(X, y, kind, strata, groups, weights)
+
+
+def _n_columns(y: Any) -> int:
+    """Return how many columns or fields a target has."""
+    y = np.asarray(y)
+    return len(y.dtype.names) if y.dtype.names else 1 if y.ndim < 2 else y.shape[1]
+
+
+def make_splitter(cv: Any, strata: np.ndarray, seed: int, groups: Any = None) -> BaseCrossValidator:
+    """Return the splitter that `cv` stands for.
+
+    Parameters
+    ----------
+    cv : int, None (5), or what scikit-learn's `cv` takes
+        A number gives shuffled folds, stratified where every stratum has that many rows; with groups they
+        keep groups of rows together.
+    strata : ndarray of int, shape (n_samples,)
+    seed : int
+    groups : array, shape (n_samples,), optional
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stochgate.selection.splits import make_splitter
+    >>> make_splitter(5, np.repeat([0, 1], 10), seed=0)
+    StratifiedKFold(n_splits=5, random_state=0, shuffle=True)
+    >>> make_splitter(5, np.zeros(20, dtype=int), seed=0, groups=np.arange(20) // 2)
+    GroupKFold(n_splits=5, random_state=0, shuffle=True)
+    """
+    n_folds = 5 if cv is None else cv
+    if not isinstance(n_folds, Integral):
+        return check_cv(cv, strata, classifier=True)
+    if n_folds < 2:
+        raise ValueError(f"cv={cv!r} leaves no rows to judge by; use at least 2 folds.")
+    counts = np.unique(strata, return_counts=True)[1]
+    stratify = len(counts) > 1 and counts.min() >= n_folds
+    if groups is None:
+        kind = StratifiedKFold if stratify else KFold
+    else:
+        kind = StratifiedGroupKFold if stratify else GroupKFold
+    return kind(int(n_folds), shuffle=True, random_state=seed)
+
+
+def split_rows(rows: Rows, cv: Any, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield the positions to learn from and to be judged by; rows of weight 0 are in neither."""
+    labels = rows.strata if rows.kind in ("classifier", "survival") else rows.y
+    splitter = make_splitter(cv, rows.strata, seed, rows.groups)
+    for number, fold in enumerate(splitter.split(rows.X, labels, rows.groups), start=1):
+        if rows.weights is not None:
+            fold = tuple(part[rows.weights[part] > 0] for part in fold)
+        for part, use in zip(fold, ("learn from", "be judged by"), strict=True):
+            if len(part) == 0:
+                raise ValueError(f"Fold {number} has no row with weight to {use}: use fewer folds (cv).")
+        yield fold

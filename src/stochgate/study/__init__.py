@@ -1,0 +1,18 @@
+"""Studies: tasks x methods x seeds, run to one file that can be continued, read as one tidy table."""
+
+from stochgate.study.records import provenance, read_records
+from stochgate.study.run import Cell, grid, run_study
+from stochgate.study.tables import compare, mean_interval, read_table, summarise, to_markdown
+
+__all__ = [
+    "Cell",
+    "compare",
+    "grid",
+    "mean_interval",
+    "provenance",
+    "read_records",
+    "read_table",
+    "run_study",
+    "summarise",
+    "to_markdown",
+]

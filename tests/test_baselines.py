@@ -1,0 +1,205 @@
+"""The baselines find an easy feature, keep one interface, and leave nothing behind."""
+
+import collections
+import pickle
+import subprocess
+import sys
+import warnings
+from functools import cache
+
+import numpy as np
+import pytest
+import torch
+from lifelines import CoxPHFitter
+from sklearn.base import clone
+
+from stochgate.baselines import (
+    BASELINES,
+    BorutaSelector,
+    ForestSelector,
+    LassoNetSelector,
+    LassoSelector,
+    STGSelector,
+    XGBoostSelector,
+)
+from stochgate.baselines.forest import feature_counts
+from stochgate.baselines.lasso import log_partial_likelihood
+
+PACKAGES = {
+    BorutaSelector: "boruta",
+    LassoNetSelector: "lassonet",
+    STGSelector: "stg",
+    XGBoostSelector: "xgboost",
+}
+# enough for a problem that one column decides
+SMALL = {
+    BorutaSelector: {"max_iter": 15, "n_estimators": 10},
+    ForestSelector: {"n_estimators": 10},
+    LassoNetSelector: {
+        "lambda_start": 1.0,
+        "path_multiplier": 1.5,
+        "hidden_dims": (4,),
+        "n_iters": (400, 20),
+    },
+    LassoSelector: {},
+    STGSelector: {"n_epochs": 150, "lams": (0.3, 1.0), "hidden_dims": (4,)},
+    XGBoostSelector: {"n_estimators": 10},
+}
+CASES = [(baseline, kind) for baseline in BASELINES.values() for kind in baseline.kinds()]
+REFUSED = [(baseline, kind) for baseline in BASELINES.values() for kind in baseline._refused]
+
+
+def easy_problem(kind, n_samples=120, n_features=5, seed=0):
+    """Return X and a y that column 1 decides."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_samples, n_features))
+    if kind == "classification":
+        return X, np.where(X[:, 1] + 0.1 * rng.normal(size=n_samples) > 0, "yes", "no")
+    if kind == "regression":
+        return X, 50 + 20 * X[:, 1] + rng.normal(size=n_samples)
+    y = np.empty(n_samples, dtype=[("event", bool), ("time", float)])
+    y["event"], y["time"] = rng.random(n_samples) > 0.2, rng.exponential(np.exp(-3 * X[:, 1]))
+    return X, y
+
+
+def make(baseline, kind, **changes):
+    if baseline in PACKAGES:
+        pytest.importorskip(PACKAGES[baseline])
+    return baseline(kind, random_state=0, **{**SMALL[baseline], **changes})
+
+
+@cache
+def fitted(baseline, kind):
+    """Return a baseline fitted to the easy problem, shared by the tests."""
+    return make(baseline, kind).fit(*easy_problem(kind))
+
+
+@pytest.mark.parametrize(("baseline", "kind"), CASES)
+def test_the_relevant_feature_is_found_and_predicts(baseline, kind):
+    X, _ = easy_problem(kind)
+    model = fitted(baseline, kind)
+    assert model.get_support().shape == (5,)
+    assert model.get_support().dtype == bool
+    assert model.get_support()[1]
+    assert model.feature_importances_.argmax() == 1
+    assert model.transform(X).shape == (120, model.get_support().sum())
+    X_new, y_new = easy_problem(kind, seed=1)
+    assert model.predict(X_new).shape == (120,)
+    assert model.score(X_new, y_new) > {"classification": 0.85, "regression": 0.7, "survival": 0.8}[kind]
+
+
+@pytest.mark.parametrize(("baseline", "kind"), CASES)
+def test_columns_outside_the_support_change_no_prediction(baseline, kind):
+    X, _ = easy_problem(kind)
+    model = fitted(baseline, kind)
+    shuffled = np.where(model.get_support(), X, X[::-1])
+    np.testing.assert_array_equal(model.predict(X), model.predict(shuffled))
+
+
+@pytest.mark.parametrize(("baseline", "kind"), CASES)
+def test_the_same_seed_gives_the_same_answer_and_global_state_is_left_alone(baseline, kind):
+    X, y = easy_problem(kind)
+    first = fitted(baseline, kind)
+    torch.manual_seed(1)  # a fit must not depend on it
+    state, names, filters = torch.get_rng_state(), set(vars(collections)), list(warnings.filters)
+    second = clone(first).fit(X, y)
+    np.testing.assert_array_equal(first.get_support(), second.get_support())
+    np.testing.assert_array_equal(first.feature_importances_, second.feature_importances_)
+    np.testing.assert_array_equal(first.predict(X), second.predict(X))
+    assert torch.equal(torch.get_rng_state(), state)
+    assert set(vars(collections)) == names
+    assert warnings.filters == filters
+
+
+@pytest.mark.parametrize("baseline", [LassoSelector, ForestSelector])
+def test_a_fitted_baseline_can_be_pickled(baseline):
+    X, _ = easy_problem("classification")
+    model = fitted(baseline, "classification")
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize(("baseline", "kind"), REFUSED)
+def test_what_a_baseline_can_not_do_is_refused_with_the_reason(baseline, kind):
+    with pytest.raises(ValueError, match=f"can not do {kind}: .*; use one of"):
+        baseline(kind).fit(*easy_problem(kind))
+
+
+def test_an_unknown_kind_is_refused():
+    with pytest.raises(ValueError, match="Unknown kind 'cox'; use one of"):
+        LassoSelector("cox").fit(*easy_problem("regression"))
+
+
+def test_lasso_ranks_features_of_several_classes():
+    X, _ = easy_problem("classification", n_samples=200)
+    model = LassoSelector(random_state=0).fit(X, np.digitize(X[:, 1] + X[:, 3], [-1, 1]))
+    assert set(np.argsort(-model.feature_importances_)[:2]) == {1, 3}
+
+
+@pytest.mark.parametrize("kind", ["classification", "regression"])
+def test_boruta_without_confirmed_features_predicts_the_base_rate(kind):
+    X, y = easy_problem(kind, n_samples=60)
+    model = make(BorutaSelector, kind, max_iter=2).fit(X, y)
+    assert not model.get_support().any()
+    assert len(np.unique(model.predict(X))) == 1
+
+
+@pytest.mark.parametrize(
+    ("baseline", "parameter", "value"),
+    [
+        (LassoSelector, "n_splits", 2),
+        (ForestSelector, "n_estimators", 3),
+        (XGBoostSelector, "n_estimators", 2),
+        (BorutaSelector, "max_iter", 2),
+        (BorutaSelector, "n_estimators", 1),
+        (LassoNetSelector, "hidden_dims", (2,)),
+        (LassoNetSelector, "lambda_start", 20.0),
+        (LassoNetSelector, "path_multiplier", 4.0),
+        (LassoNetSelector, "n_iters", (20, 5)),
+        (STGSelector, "lams", (0.0,)),
+        (STGSelector, "hidden_dims", (2,)),
+        (STGSelector, "n_epochs", 5),
+    ],
+)
+def test_every_parameter_changes_the_result(baseline, parameter, value):
+    X, y = easy_problem("regression")
+    usual = fitted(baseline, "regression")
+    changed = make(baseline, "regression", **{parameter: value}).fit(X, y)
+    assert not np.array_equal(usual.predict(X), changed.predict(X))
+
+
+def test_counts_of_features_grow_by_half_and_end_with_all():
+    assert feature_counts(1) == [1]
+    assert feature_counts(500)[:7] == [1, 2, 3, 5, 8, 12, 18]
+    assert feature_counts(500)[-1] == 500
+
+
+def test_partial_likelihood_equals_lifelines():
+    X, y = easy_problem("survival")
+    frame = {"x": X[:, 0], "time": y["time"], "event": y["event"]}
+    pandas = pytest.importorskip("pandas")
+    fitted = CoxPHFitter().fit(pandas.DataFrame(frame), "time", "event")
+    found = log_partial_likelihood(y, X[:, 0] * fitted.params_["x"])
+    assert found == pytest.approx(fitted.log_likelihood_, abs=1e-6)
+
+
+def test_partial_likelihood_of_ties_is_breslows():
+    y = np.array([(True, 1.0), (True, 1.0), (False, 2.0)], dtype=[("event", bool), ("time", float)])
+    assert log_partial_likelihood(y, np.zeros(3)) == pytest.approx(-2 * np.log(3))
+
+
+@pytest.mark.parametrize("baseline", PACKAGES)
+def test_a_missing_package_is_named(baseline, monkeypatch):
+    monkeypatch.setitem(sys.modules, PACKAGES[baseline], None)
+    X, y = easy_problem("classification")
+    with pytest.raises(ImportError, match=r"needs the package \w+: pip install stochgate\[baselines\]"):
+        baseline().fit(X, y)
+
+
+def test_importing_the_baselines_needs_none_of_their_packages():
+    code = """
+import sys
+for name in ("xgboost", "boruta", "lassonet", "stg", "sksurv", "pandas", "rich", "optuna"):
+    sys.modules[name] = None
+import stochgate.baselines, stochgate.study
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
