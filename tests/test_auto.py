@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from sklearn.base import clone
-from sklearn.model_selection import GroupKFold
+from sklearn.model_selection import GroupKFold, TimeSeriesSplit
 
 from problems import short_training, survival_times, two_classes
 from stochgate import GatedClassifier, GatedCox, GatedRegressor, NoFeatureSelectedWarning, Training
@@ -93,7 +93,18 @@ def test_groups_of_rows_stay_together():
     assert model.get_support().any()
     learns = make_folds(GroupKFold(4), y, seed=0, groups=groups)
     for fold in learns:
-        assert not set(groups[fold]) & set(groups[~fold])
+        assert not set(groups[fold == 1]) & set(groups[fold == 0])
+
+
+def test_a_number_of_folds_keeps_groups_together_and_gaps_judge_nothing():
+    groups = np.arange(40) // 4
+    for fold in make_folds(5, np.zeros(40, dtype=int), seed=0, groups=groups):
+        assert not set(groups[fold == 1]) & set(groups[fold == 0])
+    gapped = make_folds(TimeSeriesSplit(3, gap=2), np.zeros(40, dtype=int), seed=0)
+    for fold in gapped:
+        first = np.flatnonzero(fold == 0)[0]
+        assert (fold[first - 2 : first] == -1).all()
+        assert (fold[: first - 2] == 1).all()
 
 
 def test_folds_without_events_are_left_out_and_too_few_refused():
@@ -146,6 +157,7 @@ def make_candidates(losses, opened, stage="refit", network=0):
         by_block=np.repeat(losses[:, :, None], 2, axis=2),
         step=np.ones(n_cells, dtype=int),
         opened=opened,
+        settled=opened,
         probability=opened.mean(axis=1),
     )
     return [replace(c, network=network) for c in list_candidates([[cells]])]
@@ -196,7 +208,7 @@ def test_the_gain_is_free_of_the_choice():
 
 def test_strata_are_shared_out_evenly():
     learns = make_folds(5, np.repeat([0, 1], [40, 10]), seed=0)
-    assert [int((~fold)[40:].sum()) for fold in learns] == [2] * 5
+    assert [int((fold == 0)[40:].sum()) for fold in learns] == [2] * 5
     with pytest.raises(ValueError, match="at least 2 folds"):
         make_folds(1, np.zeros(10), seed=0)
 

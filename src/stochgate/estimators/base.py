@@ -36,6 +36,8 @@ from stochgate.networks import Network
 from stochgate.objectives import Objective
 from stochgate.selection.rules import RULES
 
+_OF_ONE_FIT = ("_predictor", "network_", "path_", "selection_frequency_", "source_")
+
 
 class NoFeatureSelectedWarning(UserWarning):
     """No feature was selected: the model predicts the base rate."""
@@ -120,7 +122,8 @@ class GatedEstimator(InquiryMixin, SelectorMixin, BaseEstimator):
         -------
         self
         """
-        self.__dict__.pop("_predictor", None)  # whatever fails below leaves no older model behind
+        for name in _OF_ONE_FIT:  # whatever fails below leaves no older model behind
+            self.__dict__.pop(name, None)
         self._validate_params()
         if self.n_features_to_select is not None and self.lam != "auto":
             raise ValueError(

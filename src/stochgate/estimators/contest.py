@@ -8,7 +8,7 @@ import torch
 
 from stochgate.estimators.prepare import Prepared
 from stochgate.estimators.task import Task
-from stochgate.selection.folds import make_blocks, make_folds
+from stochgate.selection.folds import LEARNS, make_blocks, make_folds
 from stochgate.selection.setting import Setting
 
 SMALLEST_FOR_K = 0.0002  # the path for a given number of features must reach many
@@ -39,7 +39,7 @@ class Contest:
     ----------
     settings : dict of (Setting, Prepared)
         One a network, simple ones first.
-    learns : ndarray of bool, shape (n_folds, n_samples)
+    learns : ndarray, shape (n_folds, n_samples), as of `make_folds`
     empty, empty_blocks : ndarray, shape (n_folds,) and (n_folds, n_blocks)
         Held-out losses of the model without features.
     """
@@ -90,7 +90,7 @@ def _setting(task: Task, name: str, seed: int, blocks: np.ndarray) -> tuple[Sett
 
 def _judgeable(setting: Setting, learns: np.ndarray) -> np.ndarray:
     """Keep the folds that can be learnt from and judged (a Cox model needs an event on both sides)."""
-    weights = setting.weights.cpu() * torch.from_numpy(learns)
+    weights = setting.weights.cpu() * torch.from_numpy(learns == LEARNS)
     rows = {name: value.cpu() for name, value in setting.target.rows.items()}
     total = setting.objective.total(rows, weights, setting.objective.learn(rows, weights))
     learns = learns[(total > 0).numpy()]

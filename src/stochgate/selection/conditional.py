@@ -27,7 +27,8 @@ def conditional_p_values(
     conditional shadows of them. Summed over the models that open the gate, the loss with the real columns
     must stand out:
 
-    .. math:: z = \frac{\text{mean}_s L(\tilde x_s) - L(x)}{\text{sd}_s L(\tilde x_s)}, \quad p = 1 - \Phi(z)
+    .. math:: z = \frac{\text{mean}_s L(\tilde x_s) - L(x)}{\text{sd}_s L(\tilde x_s)},
+        \quad p = 1 - \Phi(z)
 
     Parameters
     ----------

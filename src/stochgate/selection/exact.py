@@ -20,7 +20,7 @@ def joint_sets(
     ----------
     setting : Setting
     lams : ndarray, shape (n_lams,)
-    learns : ndarray of bool, shape (n_folds, n_samples)
+    learns : ndarray, shape (n_folds, n_samples), as of `make_folds`
     k : int
         Gates that are kept count; constant columns can not be chosen.
     """

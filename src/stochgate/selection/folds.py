@@ -1,13 +1,18 @@
-"""Folds as weights."""
+"""Folds as weights, and blocks of rows."""
 
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import KFold, StratifiedKFold, check_cv
+
+from stochgate.selection.splits import make_splitter
+
+LEARNS, JUDGES, IDLE = 1, 0, -1
 
 
 def make_folds(cv: Any, strata: np.ndarray, seed: int, groups: Any = None) -> np.ndarray:
-    """Return which rows each fold learns from, a boolean array of shape (n_folds, n_samples).
+    """Return what each row does in each fold, an int8 array of shape (n_folds, n_samples).
+
+    A row learns (1), judges (0) or, as in the gap of a split by time, does neither (-1).
 
     Parameters
     ----------
@@ -16,29 +21,24 @@ def make_folds(cv: Any, strata: np.ndarray, seed: int, groups: Any = None) -> np
     strata : ndarray of int, shape (n_samples,)
     seed : int
     groups : array, shape (n_samples,), optional
-        For splitters that keep groups of rows together.
+        Rows that belong together stay together.
 
     Examples
     --------
     >>> import numpy as np
     >>> from stochgate.selection import make_folds
-    >>> make_folds(5, np.repeat([0, 1], 10), seed=0).sum(axis=1)
+    >>> (make_folds(5, np.repeat([0, 1], 10), seed=0) == 1).sum(axis=1)
     array([16, 16, 16, 16, 16])
     """
     n_samples = len(strata)
-    if isinstance(cv, (int, np.integer)):
-        n_folds = min(int(cv), n_samples)
-        if n_folds < 2:
-            raise ValueError(f"cv={cv!r} leaves no rows to judge by; use at least 2 folds.")
-        counts = np.unique(strata, return_counts=True)[1]
-        kind = StratifiedKFold if len(counts) > 1 and counts.min() >= n_folds else KFold
-        splitter = kind(n_folds, shuffle=True, random_state=seed)
-    else:
-        splitter = check_cv(cv, strata, classifier=True)
-    learns = []
-    for train, _ in splitter.split(np.zeros((n_samples, 1)), strata, groups):
-        learns.append(np.isin(np.arange(n_samples), train))
-    return np.array(learns)
+    n_folds = min(int(cv), n_samples) if isinstance(cv, (int, np.integer)) else cv
+    splitter = make_splitter(n_folds, strata, seed, groups)
+    folds = []
+    for train, test in splitter.split(np.zeros((n_samples, 1)), strata, groups):
+        roles = np.full(n_samples, IDLE, dtype=np.int8)
+        roles[test], roles[train] = JUDGES, LEARNS
+        folds.append(roles)
+    return np.array(folds)
 
 
 def make_blocks(n_blocks: int, strata: np.ndarray, seed: int) -> np.ndarray:

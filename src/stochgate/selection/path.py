@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from stochgate.engine import CLOSED, FREE, OPEN
+from stochgate.engine import CLOSED, FREE, OPEN, Plan
+from stochgate.engine.trained import fix
 from stochgate.selection.setting import Setting, or_infinity, to_numpy
 
 N_SURVIVORS = 3  # the penalties of a path whose features are trained once more,
@@ -32,7 +33,9 @@ class Cells:
         The held-out losses, block by block of the rows.
     step : ndarray of int, shape (n_cells,)
         The step at which a cell's mean held-out loss is lowest.
-    opened : ndarray of bool, shape (n_cells, n_folds, n_gates)
+    opened, settled : ndarray of bool, shape (n_cells, n_folds, n_gates)
+        The gates open at that step, and at the last one: a network that goes on to memorise has its best
+        step before the gates have closed.
     probability : ndarray, shape (n_cells, n_gates)
         P(z > 0), mean over the folds.
     """
@@ -44,6 +47,7 @@ class Cells:
     by_block: np.ndarray
     step: np.ndarray
     opened: np.ndarray
+    settled: np.ndarray
     probability: np.ndarray
 
     def voted(self) -> np.ndarray:
@@ -63,8 +67,7 @@ def race(
     ----------
     settings : sequence of Setting, one a network
     lams : ndarray, shape (n_lams,)
-    learns : ndarray of bool, shape (n_folds, n_samples)
-        Which rows each fold learns from; it is judged on the others.
+    learns : ndarray, shape (n_folds, n_samples), as of `make_folds`
     empty : ndarray, shape (n_folds,)
         Losses of the model without features.
     """
@@ -86,7 +89,9 @@ def go_on(setting: Setting, path: Cells, learns: np.ndarray, empty: np.ndarray) 
     """
     n_samples = learns.shape[1]
     some = (
-        _small(path, max(50, n_samples // 8)) & ~path.opened.all(axis=(1, 2)) & path.opened.any(axis=(1, 2))
+        _small(path.opened, max(50, n_samples // 8))
+        & ~path.opened.all(axis=(1, 2))
+        & path.opened.any(axis=(1, 2))
     )
     best = np.flatnonzero(some)[path.losses[some].mean(axis=1).argsort(kind="stable")[:N_SURVIVORS]]
     stages = []
@@ -95,11 +100,10 @@ def go_on(setting: Setting, path: Cells, learns: np.ndarray, empty: np.ndarray) 
         pool = path.opened[best].repeat(len(HARDER), axis=0)
         stages.append(train_cells(setting, "survivors", harder, learns, pool))
     unique = {
-        cells.opened[i].tobytes(): (cells.lams[i], cells.opened[i])
+        gates[i].tobytes(): (cells.lams[i], gates[i])
         for cells in (path, *stages)
-        for i in np.flatnonzero(
-            _small(cells, max(50, n_samples // 2)) & (cells.losses.mean(axis=1) < WORTH * empty.mean())
-        )
+        for gates in (cells.opened, cells.settled)
+        for i in np.flatnonzero(_small(gates, max(50, n_samples // 2)) & _worth(cells, empty))
     }
     if unique:
         of, sets = zip(*unique.values(), strict=True)
@@ -123,36 +127,20 @@ def train_cells(
     stage : {"path", "survivors", "refit"}
         Refits hold the gates open that the others train.
     lams : ndarray, shape (n_cells,)
-    learns : ndarray of bool, shape (n_folds, n_samples)
+    learns : ndarray, shape (n_folds, n_samples), as of `make_folds`
     allowed : ndarray of bool, shape (n_cells, n_folds, n_gates), optional
         The gates a model may open; all by default.
     first_seed : int
         Added to the seeds, for folds that go on where others ended.
     """
+    trained, _ = setting.execute(_plan_cells(setting, stage, lams, learns, allowed, first_seed))
     shape = len(lams), len(learns)
-    weights, test = setting.fold_weights(learns, len(lams))
-    fixed = setting.fixed.to(weights.device)[None]
-    if allowed is not None:
-        free = torch.from_numpy(allowed.reshape(-1, allowed.shape[2])).to(weights.device)
-        trained_gate = OPEN if stage == "refit" else FREE
-        fixed = torch.where(fixed == OPEN, fixed, torch.where(free, trained_gate, CLOSED)).to(torch.int8)
-    seed = setting.seed + first_seed + np.tile(np.arange(len(learns)), len(lams))
-    judged = {"test_weights": test, "blocks": setting.block_tensor()}
-    if stage == "refit":
-        plan = setting.refit_plan(seed, weights, fixed, **judged)
-    else:
-        seed = seed + _SURVIVORS_SEED * (stage == "survivors")
-        plan = setting.plan(np.repeat(lams, len(learns)), seed, weights, fixed, **judged)
-    trained, _ = setting.execute(plan)
     losses = or_infinity(trained.held_out_loss).reshape(-1, *shape)
     best = losses.mean(axis=2).argmin(axis=0)  # (n_cells,)
     at = best, np.arange(len(lams))
-    gates = trained.gate_path.unflatten(1, shape)[at]  # (n_cells, n_folds, n_gates)
-    fixed = trained.models.fixed.unflatten(0, shape)
-    opened = (fixed == OPEN) | (setting.gate.value(gates) > 0) & (fixed == FREE)
-    probability = torch.where(
-        fixed == FREE, setting.gate.open_probability(gates), (fixed == OPEN).to(gates.dtype)
-    )
+    gate_path, fixed = trained.gate_path.unflatten(1, shape), trained.models.fixed.unflatten(0, shape)
+    gates = gate_path[at]  # (n_cells, n_folds, n_gates)
+    opened, settled = (fix(setting.gate.value(g), fixed) > 0 for g in (gates, gate_path[-1]))
     return Cells(
         stage,
         np.asarray(lams, dtype=float),
@@ -161,9 +149,37 @@ def train_cells(
         to_numpy(trained.block_loss).reshape(-1, *shape, trained.block_loss.shape[2])[at],
         trained.steps.numpy()[best],
         opened.cpu().numpy(),
-        to_numpy(probability).mean(axis=1),
+        settled.cpu().numpy(),
+        to_numpy(fix(setting.gate.open_probability(gates), fixed)).mean(axis=1),
     )
 
 
-def _small(cells: Cells, n_features: int) -> np.ndarray:
-    return cells.opened.sum(axis=2).max(axis=1) <= n_features
+def _plan_cells(
+    setting: Setting,
+    stage: str,
+    lams: np.ndarray,
+    learns: np.ndarray,
+    allowed: np.ndarray | None,
+    first_seed: int,
+) -> Plan:
+    """Plan the models of some cells, all folds of one penalty after another."""
+    weights, test = setting.fold_weights(learns, len(lams))
+    fixed = setting.fixed.to(weights.device)[None]
+    if allowed is not None:
+        free = torch.from_numpy(allowed.reshape(-1, allowed.shape[2])).to(weights.device)
+        given = torch.where(free, OPEN if stage == "refit" else FREE, CLOSED)
+        fixed = torch.where(fixed == OPEN, fixed, given).to(torch.int8)
+    seed = setting.seed + first_seed + np.tile(np.arange(len(learns)), len(lams))
+    judged = {"test_weights": test, "blocks": setting.block_tensor()}
+    if stage == "refit":
+        return setting.refit_plan(seed, weights, fixed, **judged)
+    seed = seed + _SURVIVORS_SEED * (stage == "survivors")
+    return setting.plan(np.repeat(lams, len(learns)), seed, weights, fixed, **judged)
+
+
+def _small(gates: np.ndarray, n_features: int) -> np.ndarray:
+    return gates.sum(axis=2).max(axis=1) <= n_features
+
+
+def _worth(cells: Cells, empty: np.ndarray) -> np.ndarray:
+    return cells.losses.mean(axis=1) < WORTH * empty.mean()

@@ -7,6 +7,7 @@ import torch
 from scipy.stats import norm
 from torch import Tensor
 
+from stochgate.selection.folds import JUDGES, LEARNS
 from stochgate.selection.setting import Recipe, Setting, or_infinity, to_numpy
 
 LEVEL = 0.01  # the chance that a look adds anything when there is nothing left
@@ -47,7 +48,7 @@ def look_again(setting: Setting, recipe: Recipe, learns: np.ndarray) -> Looked:
     ----------
     setting : Setting
     recipe : Recipe
-    learns : ndarray of bool, shape (n_folds, n_samples)
+    learns : ndarray, shape (n_folds, n_samples), as of `make_folds`
     """
     frequency = np.zeros(len(recipe.support))
     for _ in range(MAX_LOOKS):
@@ -57,11 +58,9 @@ def look_again(setting: Setting, recipe: Recipe, learns: np.ndarray) -> Looked:
         added = z > critical
         if not added.any():
             break
+        learning = torch.from_numpy(learns == LEARNS).to(residual)
         without = [
-            correlation_z(
-                setting, residual * torch.from_numpy(fold).to(residual)[:, None], recipe.support, learns
-            )
-            for fold in learns
+            correlation_z(setting, residual * fold[:, None], recipe.support, learns) for fold in learning
         ]
         share = (np.array(without) > critical).mean(axis=0).clip(1 / len(learns))
         frequency = np.where(added, share, frequency)
@@ -79,11 +78,11 @@ def correlation_z(
     setting : Setting
     residual : Tensor, shape (n_samples, n_outputs)
     support : ndarray of bool, shape (n_gates,)
-    learns : ndarray of bool, shape (n_folds, n_samples)
+    learns : ndarray, shape (n_folds, n_samples), as of `make_folds`
     """
     columns = setting.design.columns
     selected = setting.design.narrow(torch.from_numpy(support).to(columns.device)).columns.dense()
-    folds = torch.from_numpy(~learns).to(residual).T  # (n_samples, n_folds)
+    folds = torch.from_numpy(learns == JUDGES).to(residual).T  # (n_samples, n_folds)
     basis, _ = torch.linalg.qr(torch.cat([folds, selected.to(residual)], dim=1))
     residual = residual - basis @ (basis.T @ residual)
     onto = columns.project(torch.cat([residual, basis], dim=1).to(columns.dtype)).double()

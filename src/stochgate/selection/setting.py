@@ -13,6 +13,7 @@ from stochgate.engine.record import Callback
 from stochgate.gates import Gate
 from stochgate.networks import Network
 from stochgate.objectives import Objective, Target
+from stochgate.selection.folds import JUDGES, LEARNS
 
 
 @dataclass(frozen=True)
@@ -80,8 +81,8 @@ class Setting:
 
     def fold_weights(self, learns: np.ndarray, n_cells: int = 1) -> tuple[Tensor, Tensor]:
         """Return the weights models learn from and are judged by, shape (n_cells * n_folds, n_samples)."""
-        learn = torch.from_numpy(learns).to(self.weights.device).repeat(n_cells, 1)
-        return self.weights * learn, self.weights * ~learn
+        roles = torch.from_numpy(learns).to(self.weights.device).repeat(n_cells, 1)
+        return self.weights * (roles == LEARNS), self.weights * (roles == JUDGES)
 
     def block_tensor(self) -> Tensor:
         """Return the block of every row."""

@@ -163,11 +163,11 @@ def stable_and_telling(
     fdr: float | None,
     max_false: float,
 ) -> Stable:
-    """Return the stable gates that tell what no other column does, with p-values against conditional shadows.
+    """Return the stable gates that tell what no other column does, by p-values against shadows.
 
     For an fdr, the candidates are the gates that more than half of the halves open at the penalty of the
-    lowest held-out loss, and Benjamini and Hochberg's rule over all gates decides. For an expected number of
-    false gates, they are those that the bound on stable gates lets pass, and p must not exceed
+    lowest held-out loss, and Benjamini and Hochberg's rule over all gates decides. For an expected number
+    of false gates, they are those that the bound on stable gates lets pass, and p must not exceed
     max_false / n_gates: the bound alone counts no noise feature that is often selected because it is
     correlated with a real one.
 
