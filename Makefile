@@ -29,7 +29,7 @@ clean:
 # A stamp is older than the files it depends on only when something must be installed again.
 .venv/core.stamp: pyproject.toml constraints.txt
 	test -x $(PY) || $(PYTHON) -m venv .venv
-	$(INSTALL) --editable .
+	$(INSTALL) --editable . pandas
 	touch $@
 
 .venv/dev.stamp: pyproject.toml constraints.txt

@@ -7,6 +7,7 @@ columns of pure noise. The gates must let measurements through and keep the nois
 import time
 
 import numpy as np
+import pandas as pd
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 
@@ -19,8 +20,10 @@ def main() -> None:
     """Fit with gates and with all columns, and print what was chosen."""
     data = load_breast_cancer()
     noise = np.random.default_rng(0).normal(size=(len(data.data), N_NOISE))
-    X = np.hstack([data.data, noise])
-    names = np.array([*data.feature_names, *(f"noise {j}" for j in range(N_NOISE))])
+    X = pd.DataFrame(
+        np.hstack([data.data, noise]),
+        columns=[*data.feature_names, *(f"noise {j}" for j in range(N_NOISE))],
+    )
     X_train, X_test, y_train, y_test = train_test_split(
         X, data.target, test_size=0.3, random_state=0, stratify=data.target
     )
@@ -32,13 +35,10 @@ def main() -> None:
     everything.fit(X_train, y_train)
 
     chosen = np.flatnonzero(model.get_support())
-    print(f"{len(data.target)} tumours, 30 measurements + {N_NOISE} noise columns\n")
-    print("chosen feature              gate   folds that open it")
-    for j in chosen[np.argsort(-model.feature_importances_[chosen])]:
-        print(f"  {names[j]:24} {model.gates_[j]:6.2f} {model.selection_frequency_[j]:12.0%}")
     n_noise = int((chosen >= data.data.shape[1]).sum())
-    print(f"\nchosen by itself: network {model.network_!r}, lam {model.lam_:.2f}")
-    print(f"chosen: {len(chosen)} of {X.shape[1]} columns, {n_noise} of them noise")
+    print(f"{len(data.target)} tumours, 30 measurements + {N_NOISE} noise columns\n")
+    print(model.summary())
+    print(f"\nchosen: {len(chosen)} of {X.shape[1]} columns, {n_noise} of them noise")
     print(f"test accuracy with them:        {model.score(X_test, y_test):.3f}")
     print(f"test accuracy with all columns: {everything.score(X_test, y_test):.3f}")
     print(f"seconds: {seconds:.1f}")

@@ -74,21 +74,19 @@ def test_base_rate_and_all_columns_are_scored_on_the_same_folds(estimator_class,
     X, y = make_problem(estimator_class)
     found = evaluate(short_model(estimator_class), X, y, cv=FOLDS)
     assert np.array_equal(found.base_rate, cross_val_score(dummy, X, y, cv=FOLDS))
-    training = short_training(patience=5, **FAST)
-    everything = short_model(estimator_class, lam=0.0, always_keep=range(X.shape[1]), training=training)
+    everything = short_model(estimator_class, lam="auto", always_keep=range(X.shape[1]))
     assert np.array_equal(found.all_columns, cross_val_score(everything, X, y, cv=FOLDS))
     assert (found.scores > found.base_rate).all()
 
 
-def test_all_columns_take_the_network_that_the_fold_chose():
-    fitted = SimpleNamespace(network_="encoded")
-    assert _open_all(GatedClassifier(), fitted, 6).network == "encoded"
-    assert _open_all(GatedClassifier(network="linear"), fitted, 6).network == "linear"
-    assert _open_all(GatedClassifier(), fitted, 6).training.patience == 5
-    given = Training(patience=2)
-    assert _open_all(GatedClassifier(training=given), fitted, 6).training.patience == 2
-    assert _open_all(GatedClassifier(n_features_to_select=2), fitted, 6).n_features_to_select is None
-    assert _open_all(LogisticRegression(), fitted, 6) is None
+def test_all_columns_have_their_network_and_steps_chosen():
+    model = _open_all(GatedClassifier(lam=2.0, network="linear", n_features_to_select=2), 6)
+    assert (model.lam, model.network, model.n_features_to_select) == ("auto", "linear", None)
+    X, y = two_classes()
+    fitted = model.set_params(training=short_training(**FAST), random_state=0).fit(X, y)
+    assert fitted.get_support().all()
+    assert len(fitted.path_) == 2  # one penalty, and its refit
+    assert _open_all(LogisticRegression(), 6) is None
 
 
 def test_supports_are_those_of_the_folds_models():

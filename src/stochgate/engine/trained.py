@@ -104,6 +104,8 @@ class Models:
 def join(plan: Plan, parts: list[Models]) -> Models:
     """Join stacks that were cut from one plan."""
     shifts = [part.scaling.shift for part in parts if part.scaling.shift is not None]
+    network = parts[0].plan.network  # another than the plan's where columns were left out
+    plan = plan if network is plan.network else replace(plan, network=network)
     return Models(
         plan,
         torch.cat([part.fixed for part in parts]),

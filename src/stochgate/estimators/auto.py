@@ -1,6 +1,7 @@
 """The automatic choice: network, penalty, features and steps, then the final model."""
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -73,6 +74,8 @@ def fit_auto(task: Task, cv: Any, groups: Any, rule: Any, names: list[Any]) -> F
     contest = start_contest(task, cv, groups)
     networks, settings = list(contest.settings), [setting for setting, _ in contest.settings.values()]
     lams = make_lams(len(task.weights)) * task.gate_map.n_gates
+    if task.gate_map.keep.all():
+        lams = lams[:1]  # nothing is penalised: only network and steps are chosen
     stages = race(settings, lams, contest.learns, contest.empty)
     candidates = list_candidates(stages)
     table = path_table(candidates, networks, task.gate_map.spread, names)
@@ -127,6 +130,9 @@ def _choose(
     held-out rows may stand.
     """
     usable = [c for c in candidates if c.n_features > 0 and np.isfinite(c.losses).all()]
+    if usable and keep.all():
+        chosen = RULES[rule](usable, contest.empty)
+        return chosen, Looked(make_recipe(chosen, keep), np.zeros(len(keep)))
     if not signal or not usable:
         looked = look_again(settings[0], make_recipe(None, keep), contest.learns)
         usable = [c for c in usable if c.loss < contest.empty.mean()]
@@ -141,7 +147,7 @@ def _ask(rule: Any, table: Any, candidates: list[Candidate]) -> Candidate | None
     row = rule(table)
     if row is None:
         return None
-    if not 0 <= row < len(candidates):
+    if not isinstance(row, Integral) or not 0 <= row < len(candidates):
         raise ValueError(
             f"rule returned {row!r}; expected a row of the path, 0 to {len(candidates) - 1}, or None."
         )

@@ -216,8 +216,10 @@ class GatedEstimator(InquiryMixin, SelectorMixin, BaseEstimator):
             )
         if not self.support_.any():
             found = f"at lam={self.lam_:g} and threshold={self.threshold:g}: try a smaller lam"
-            if self.lam == "auto":
+            if self.lam == "auto" and not hasattr(self, "source_"):  # at() was asked for a penalty
                 found = "because no model beats the base rate on held-out rows"
+                if callable(self.rule):
+                    found = "by rule"
             warnings.warn(
                 f"No feature was selected {found}; the model predicts the base rate.",
                 NoFeatureSelectedWarning,

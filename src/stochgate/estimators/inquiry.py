@@ -87,7 +87,10 @@ class InquiryMixin:
             raise ValueError(
                 "at() needs a fit with lam='auto', and the data it saw: those are not pickled."
             )
+        asked = {"n_features_to_select": k} if lam is None else {"lam": lam}
+        clone(self).set_params(**asked)._validate_params()
         model = copy.copy(self)
+        model._found = self._found  # which a copy, like a pickle, does without
         open_gates = np.unique(self._found.task.gate_map.number()[self.support_])
         if k == len(open_gates) or lam == self.lam_:
             model.source_ = "this fit's model"

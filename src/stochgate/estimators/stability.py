@@ -1,5 +1,6 @@
 """Stability selection: what most halves of the rows agree on, with error control."""
 
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -9,7 +10,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from stochgate.estimators.base import GatedEstimator
 from stochgate.estimators.resampled import gated_frequencies, other_frequencies
@@ -138,6 +139,8 @@ class StabilitySelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         self
         """
+        for name in ("network_", "q_values_"):  # not every fit sets them
+            self.__dict__.pop(name, None)
         self._validate_params()
         if sum(given is not None for given in (self.threshold, self.max_false, self.fdr)) > 1:
             raise ValueError("Give one of threshold, max_false and fdr: each of them sets the others.")
@@ -169,17 +172,22 @@ class StabilitySelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         n_first = min(self.n_first, len(halves))
         self.network_, setting, found = gated_frequencies(task, halves, model.lam, n_first)
         if self.fdr is None and self.max_false is None:
-            return found, self._by_threshold(found), gates.spread
-        seed = int(random_state.randint(_LARGEST_SEED))
-        stable = stable_and_telling(
-            setting, found, halves, seed, fdr=self.fdr, max_false=self.max_false or 0.0
-        )
-        return found, stable, gates.spread
+            stable = self._by_threshold(found)
+        else:
+            seed = int(random_state.randint(_LARGEST_SEED))
+            stable = stable_and_telling(
+                setting, found, halves, seed, fdr=self.fdr, max_false=self.max_false or 0.0
+            )
+        return found, replace(stable, support=stable.support | gates.keep), gates.spread
 
     def _fit_other(
         self, X: Any, y: Any, groups: Any, random_state: np.random.RandomState
     ) -> tuple[Frequencies, Stable, Any]:
-        X, y = check_features(self, X, reset=True), np.asarray(y)
+        X = check_features(self, X, reset=True)
+        if y is None:
+            raise ValueError("StabilitySelector requires y to be passed, but the target y is None.")
+        y = np.asarray(y)
+        check_consistent_length(X, y)
         n_features = X.shape[1]
         discrete = y.ndim == 1 and type_of_target(y) in ("binary", "multiclass")
         halves = self._halves(len(y), y if discrete else None, groups, random_state)
@@ -187,7 +195,7 @@ class StabilitySelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
             given = self.n_shadows
             n_sets = number_of_shadows(n_features, self.fdr) if given is None else given
             X = add_shadows(X, n_sets, random_state)
-        found = other_frequencies(self.estimator, X, y, halves, self.n_jobs)
+        found = other_frequencies(_with_seeds(self.estimator, random_state), X, y, halves, self.n_jobs)
         if self.fdr is not None:
             stable = stable_by_shadows(found, n_features, self.fdr)
         elif self.max_false is not None:
@@ -214,3 +222,9 @@ class StabilitySelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         tags.input_tags.sparse = get_tags(self.estimator).input_tags.sparse
         tags.target_tags.required = True
         return tags
+
+
+def _with_seeds(estimator: Any, random_state: np.random.RandomState) -> Any:
+    """Return a copy of an estimator whose random states, and those of its parts, are drawn from one."""
+    names = [name for name in sorted(estimator.get_params()) if name.split("__")[-1] == "random_state"]
+    return clone(estimator).set_params(**{name: random_state.randint(_LARGEST_SEED) for name in names})

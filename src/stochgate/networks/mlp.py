@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 from itertools import pairwise
 from numbers import Integral, Real
+from typing import Any
 
 import torch
 from sklearn.base import clone
@@ -145,16 +146,19 @@ class MLP(Network):
             return self, narrowed
         place = {column: i for i, column in enumerate(columns.tolist())}
         linear = tuple(place[column] for column in self.linear if column in place)
+        if not linear and not self.skip:
+            narrowed.pop("skip", None)
         return clone(self).set_params(linear=linear), narrowed
 
     def _past_hidden(self, like: Tensor) -> Tensor:
         """Return which columns are linear, shape (n_columns,); made once, since a GPU would wait for it."""
-        made: Tensor | None = self.__dict__.get("_past")
-        if made is None or made.device != like.device or len(made) != like.shape[2]:
-            made = torch.zeros(like.shape[2], dtype=torch.bool)
-            made[list(self.linear)] = True
-            made = self._past = made.to(like.device)
-        return made
+        asked = tuple(self.linear), like.device, like.shape[2]
+        made: tuple[Any, Tensor] | None = self.__dict__.get("_past")
+        if made is None or made[0] != asked:
+            past = torch.zeros(like.shape[2], dtype=torch.bool)
+            past[list(self.linear)] = True
+            made = self._past = asked, past.to(like.device)
+        return made[1]
 
     def _std(self, n_in: int, *, to_output: bool) -> float:
         """Standard deviation of a layer's initial weights; input-to-output maps may start at 0."""

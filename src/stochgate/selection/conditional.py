@@ -98,11 +98,13 @@ class _Judge:
         """Return what the correlated columns of other gates say of a gate's columns; 0 without any."""
         columns, n_samples = self.design.columns, len(real)
         centred = real - real.mean(0)
-        norms = (columns.squares()[:, None] * centred.square().sum(0)).sqrt()
+        mean = columns.project(torch.full_like(centred[:, :1], 1 / n_samples))
+        squares = (columns.squares()[:, None] - n_samples * mean.square()).clamp_min(0)
+        norms = (squares * centred.square().sum(0)).sqrt()  # (n_columns, n_columns of the gate)
         product = columns.project(centred).abs() / norms.clamp_min(torch.finfo(norms.dtype).tiny)
         gate_of = self.design.gate_of
         own = torch.arange(len(product), device=product.device) if gate_of is None else gate_of
-        strength = torch.where(own == gate, 0, product.amax(1))  # at most |correlation|: X is not centred
+        strength = torch.where(own == gate, 0, product.amax(1))  # |correlation|
         limit = norm.isf(LEVEL / 2 / len(strength)) / n_samples**0.5
         strongest = strength.topk(min(max(1, n_samples // 10), len(strength))).indices
         strongest = strongest[strength[strongest] > limit]
@@ -110,4 +112,5 @@ class _Judge:
             return torch.zeros_like(real)
         others = columns.take(strongest).dense()
         others = torch.cat([others, torch.ones_like(others[:, :1])], dim=1)
-        return others @ torch.linalg.lstsq(others, real).solution
+        # on the CPU, where columns may depend on each other
+        return others @ torch.linalg.lstsq(others.cpu(), real.cpu()).solution.to(real)

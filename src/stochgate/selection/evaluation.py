@@ -155,9 +155,8 @@ def evaluate(
         One metric as scikit-learn names it; by default `model.score`. Name it where that is another than
         accuracy, R2 or the concordance index, so that the base rate is scored alike.
     without_selection : estimator, optional
-        What "all columns" is. By default, for models of this library, the model with every gate open, the
-        network that the fold chose, and early stopping: with few rows a weak rival, to which a penalised
-        model of your own may be preferred.
+        What "all columns" is. By default, for models of this library, the model with every gate open, its
+        network and its number of steps chosen on folds of the learning rows.
     n_jobs : int, optional
         Folds at a time.
     random_state : int, RandomState or None, default=None

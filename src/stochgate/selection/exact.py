@@ -33,6 +33,11 @@ def joint_sets(
     mu = torch.where(models.fixed == OPEN, torch.inf, models.gate_parameter)
     mu = torch.where(models.fixed == CLOSED, -torch.inf, mu)
     position = to_numpy(mu).reshape(*shape, -1)  # (n_lams, n_folds, n_gates)
+    n_varying = int((position[0] != -np.inf).sum(axis=1).max())
+    if k > n_varying:
+        raise ValueError(
+            f"n_features_to_select={k}, but only {n_varying} features (or groups) have more than one value."
+        )
     n_open = (to_numpy(models.gates()) > 0).reshape(position.shape).sum(axis=2)
     sets, used = np.zeros(position.shape[1:], dtype=bool), np.zeros(len(learns))
     for fold in range(len(learns)):

@@ -12,11 +12,9 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.model_selection import GroupKFold
 from sklearn.utils.validation import has_fit_parameter
 
-from stochgate.engine import Training
 from stochgate.selection.splits import Rows
 
 Scorer = Callable[[Any, Any, Any], float]
-_PATIENCE = 5  # snapshots: a model of all columns would otherwise be trained far into overfitting
 _CONSTANT_RISK = 0.5  # the concordance index of one risk for all
 
 
@@ -69,7 +67,7 @@ def judge_fold(
         score = float(contest.scorer(fitted, judge.X, judge.y))
         other, all_columns = contest.without_selection, float("nan")
         if other is None:
-            other = _open_all(contest.model, fitted, len(names))
+            other = _open_all(contest.model, len(names))
         if other is not None:
             all_columns = float(contest.scorer(_fit(other, learn), judge.X, judge.y))
         return JudgedFold(score, all_columns, _base_rate(contest, learn, judge), _support(fitted, names))
@@ -88,16 +86,12 @@ def _fit(model: Any, rows: Rows) -> Any:
     return model.fit(rows.X, rows.y, **others)
 
 
-def _open_all(model: Any, fitted: Any, n_features: int) -> Any:
+def _open_all(model: Any, n_features: int) -> Any:
     """Return the model with every gate open, or None for a model without gates."""
     if not (hasattr(model, "always_keep") and hasattr(model, "lam")):
         return None
-    training = Training() if model.training is None else clone(model.training)
-    if training.patience is None:
-        training.set_params(patience=_PATIENCE)
-    network = getattr(fitted, "network_", None) if model.network is None else model.network
-    changes = {"lam": 0.0, "n_features_to_select": None, "always_keep": np.ones(n_features, dtype=bool)}
-    return clone(model).set_params(training=training, network=network, **changes)
+    keep = np.ones(n_features, dtype=bool)
+    return clone(model).set_params(lam="auto", rule="auto", n_features_to_select=None, always_keep=keep)
 
 
 def _base_rate(contest: Contest, learn: Rows, judge: Rows) -> float:

@@ -38,7 +38,8 @@ def look_again(setting: Setting, recipe: Recipe, learns: np.ndarray) -> Looked:
     effect beside strong ones stays closed. But the residuals on held-out rows,
     :math:`r_i = -\partial \ell_i / \partial f_i`, are free of the strong ones, and a feature that has
     nothing to do with y given the selected ones is uncorrelated with them: with r and x freed of the folds'
-    means and of the selected columns, :math:`x^T r / (|x| |r| / \sqrt{n})` is standard normal.
+    means and of the selected columns, :math:`x^T r / (|x| |r| / \sqrt{n})` is standard normal, where n
+    rows less one for each of these count.
     Features are added where its p-value, times the number of columns, is below 0.01.
 
     An added feature enters linearly, as it was found, unless the folds' held-out loss is lower when it goes
@@ -88,7 +89,8 @@ def correlation_z(
     onto = columns.project(torch.cat([residual, basis], dim=1).to(columns.dtype)).double()
     product, shadow = onto[:, : residual.shape[1]], onto[:, residual.shape[1] :]
     left = (columns.squares().double() - shadow.square().sum(1)).clamp_min(0)  # |x|^2 outside the basis
-    size = (left[:, None] * residual.double().square().mean(0)).sqrt()  # (n_columns, n_outputs)
+    n_free = max(1, len(residual) - basis.shape[1])
+    size = (left[:, None] * residual.double().square().sum(0) / n_free).sqrt()  # (n_columns, n_outputs)
     varies = left > 1e-6 * columns.squares().double()
     z = torch.where(varies[:, None], product.abs() / size.clamp_min(1e-300), 0).amax(1)
     of_gate = torch.zeros(setting.design.n_gates, dtype=z.dtype, device=z.device)

@@ -100,8 +100,10 @@ def train_halves(
 def _join(parts: list[Cells], empty: float) -> Frequencies:
     opened = np.concatenate([cells.opened for cells in parts], axis=1)
     loss = np.concatenate([cells.losses for cells in parts], axis=1).mean(axis=1)
-    tied = loss <= loss.min() + TOLERANCE * (empty - loss.min())
-    best = int(tied.argmax()) if loss.min() < empty else None  # the largest penalty of those that tie
+    best = None
+    if loss.min() < empty:
+        tied = loss <= loss.min() + TOLERANCE * (empty - loss.min())
+        best = int(tied.argmax())  # the largest penalty of those that tie
     return Frequencies(parts[0].lams, opened.mean(axis=1), parts[-1].step, best, opened.shape[1] // 2)
 
 
