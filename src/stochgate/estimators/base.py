@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from torch import Tensor
 
 from stochgate.engine import CLOSED, Predictor, Training
@@ -157,7 +157,9 @@ class GatedEstimator(InquiryMixin, SelectorMixin, BaseEstimator):
         objective = self._make_objective(training)
         objective._validate_params()
         device = check_device(self.device)
-        X, target, weights, used = check_rows(self, X, y, sample_weight, objective)
+        checked = check_rows(self, X, y, sample_weight, objective)
+        check_consistent_length(X, groups)
+        X, target, weights, used = checked
         index = FeatureIndex(X.shape[1], getattr(self, "feature_names_in_", None))
         gate_map = make_gate_map(index, self.feature_groups, self.costs, self.always_keep)
         task = Task(

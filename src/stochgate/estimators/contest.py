@@ -1,6 +1,6 @@
 """The networks that are raced, the penalties of their paths and the folds that judge them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,10 @@ class Contest:
     learns: np.ndarray
     empty: np.ndarray
     empty_blocks: np.ndarray
+
+    def only(self, network: str) -> "Contest":
+        """Return the contest with one network's data alone."""
+        return replace(self, settings={network: self.settings[network]})
 
 
 def start_contest(task: Task, cv: Any, groups: Any) -> Contest:

@@ -49,7 +49,7 @@ def at_size(found: Found, k: int) -> tuple[Fitted, str]:
     refuse_impossible_number(task, k)
     lams = make_lams(len(task.weights), SMALLEST_FOR_K) * task.gate_map.n_gates
     sets, used = joint_sets(setting, lams, np.ones((1, len(task.weights)), dtype=bool), k)
-    refits = [c for c in found.of_network() if c.cells.stage == "refit"]
+    refits = [c for c in found.candidates if c.cells.stage == "refit"]
     nearest = min(refits, key=lambda c: (abs(c.n_features - k), c.loss), default=None)
     step = None if nearest is None else int(nearest.cells.step[nearest.cell])
     fitted = found.train(Recipe(sets[0], np.zeros_like(sets[0]), None, step), float(used[0]))
@@ -67,7 +67,7 @@ def at_penalty(found: Found, lam: float) -> tuple[Fitted, str]:
         gates.
     """
     task, setting = found.task, found.setting
-    on_path = [c for c in found.of_network() if c.cells.stage == "path"]
+    on_path = [c for c in found.candidates if c.cells.stage == "path"]
     near = [c for c in on_path if np.isclose(c.cells.lams[c.cell], lam, rtol=1e-6)]
     if near:
         recipe = make_recipe(near[0], task.gate_map.keep)

@@ -16,6 +16,7 @@ from stochgate.selection.setting import Setting
 
 N_DRAWS = 100
 LEVEL = 0.01  # at which columns count as correlated, over all of them
+ROUNDING = 10  # times the precision of a loss is no difference, as where a shadow equals its column
 
 
 def conditional_p_values(
@@ -86,7 +87,8 @@ class _Judge:
             X[:, at] = expected + (real - expected)[order]
             losses.append(self._loss(X, in_models))
         with_real, shadows = losses[0], torch.stack(losses[1:])
-        spread = shadows.std().clamp_min(torch.finfo(shadows.dtype).tiny)
+        rounding = ROUNDING * torch.finfo(X.dtype).eps * with_real.abs()
+        spread = shadows.std().clamp_min(rounding).clamp_min(torch.finfo(shadows.dtype).tiny)
         return float(norm.sf(float((shadows.mean() - with_real) / spread)))
 
     def _loss(self, X: Tensor, in_models: Tensor) -> Tensor:
@@ -110,7 +112,7 @@ class _Judge:
         strongest = strongest[strength[strongest] > limit]
         if len(strongest) == 0:
             return torch.zeros_like(real)
-        others = columns.take(strongest).dense()
+        others = columns.take(strongest).dense().double().cpu()
         others = torch.cat([others, torch.ones_like(others[:, :1])], dim=1)
-        # on the CPU, where columns may depend on each other
-        return others @ torch.linalg.lstsq(others.cpu(), real.cpu()).solution.to(real)
+        # columns may depend on each other, which "gelsd" alone can bear; it is not there on a GPU
+        return (others @ torch.linalg.lstsq(others, real.double().cpu(), driver="gelsd").solution).to(real)

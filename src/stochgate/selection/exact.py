@@ -3,8 +3,10 @@
 import numpy as np
 import torch
 
-from stochgate.engine import CLOSED, OPEN
+from stochgate.engine import CLOSED, OPEN, Design
 from stochgate.selection.setting import Setting, to_numpy
+
+COPY = 0.99  # the correlation, in size, from which a column tells nothing new
 
 
 def joint_sets(
@@ -12,9 +14,10 @@ def joint_sets(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return k gates for each fold, shape (n_folds, n_gates), and the penalty they are from.
 
-    A model's gates choose features that complement each other. Of a fold's models the one is taken that has
-    the largest penalty with at least k gates open, and of its gates the k furthest open; where even the
-    smallest penalty leaves fewer, those furthest from open are taken from that model.
+    Of a fold's models the one is taken that has the largest penalty with at least k gates open, and of its
+    gates the k furthest open; where even the smallest penalty leaves fewer, that model's closed gates
+    follow in the order of how far they are from open. A gate whose columns are copies of ones already
+    taken waits until no other is left.
 
     Parameters
     ----------
@@ -43,6 +46,36 @@ def joint_sets(
     for fold in range(len(learns)):
         enough = np.flatnonzero(n_open[:, fold] >= k)
         at = enough[lams[enough].argmax()] if len(enough) else lams.argmin()
-        sets[fold, np.argsort(-position[at, fold], kind="stable")[:k]] = True
+        order = np.argsort(-position[at, fold], kind="stable")
+        varying = order[position[at, fold, order] != -np.inf]
+        sets[
+            fold, _without_copies(setting.design, varying, k, int((position[at, fold] == np.inf).sum()))
+        ] = True
         used[fold] = lams[at]
     return sets, used
+
+
+def _without_copies(design: Design, order: np.ndarray, k: int, n_kept: int) -> list[int]:
+    """Return the first k gates of an order; copies of earlier ones come last, but for the first n_kept.
+
+    A gate is a copy when each of its columns has a correlation of 0.99 or more, in size, with a column of a
+    gate already taken.
+    """
+    considered = order[: 2 * k + 10]  # among more than that, copies no longer crowd out what counts
+    gate_of = torch.arange(design.n_gates) if design.gate_of is None else design.gate_of.cpu()
+    columns = torch.nonzero(torch.isin(gate_of, torch.from_numpy(considered)))[:, 0]
+    X = design.columns.take(columns.to(design.columns.device)).dense().double()
+    X = X - X.mean(0)
+    X = X / X.square().sum(0).sqrt().clamp_min(torch.finfo(X.dtype).tiny)
+    alike = ((X.T @ X).abs() >= COPY).cpu().numpy()
+    owner = gate_of[columns].numpy()
+    taken, waiting, covered = [], [], np.zeros(len(columns), dtype=bool)
+    for gate in considered:
+        own = owner == gate
+        if covered[own].all() and len(taken) >= n_kept:
+            waiting.append(int(gate))
+        else:
+            taken.append(int(gate))
+            covered |= alike[own].any(axis=0)
+    rest = [int(gate) for gate in order[len(considered) :]]
+    return [*taken, *rest, *waiting][:k]

@@ -1,0 +1,101 @@
+"""P-values against conditional shadows."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from problems import normal_columns
+from stochgate import GatedClassifier, GatedCox, GatedRegressor, Training
+from stochgate.datasets import make_noise
+from stochgate.estimators.contest import make_settings
+from stochgate.selection.conditional import conditional_p_values
+from stochgate.selection.subsamples import complementary_pairs
+
+
+def p_values(model, X, y, candidates=None, seed=0, lam=0.3):
+    """Return the p-values of features, by models on four pairs of halves."""
+    model.set_params(network="linear", random_state=0)
+    if model.training is None:
+        model.set_params(training=Training(n_steps=100, n_snapshots=2))
+    task, _ = model._task(X, y, None, None, ())
+    ((setting, _),) = make_settings(task, np.zeros(len(y), dtype=np.int64)).values()
+    halves = complementary_pairs(X.shape[0], 4, seed=0)
+    candidates = np.ones(setting.design.n_gates, dtype=bool) if candidates is None else candidates
+    return conditional_p_values(setting, lam, 100, halves, candidates, seed)
+
+
+def correlated(shift=0.0, seed=0):
+    """Return X and y: columns 0 and 5 are real, column 1 correlates by 0.9 with column 0."""
+    X = normal_columns(300, 12, seed)
+    X[:, 1] = 0.9 * X[:, 0] + np.sqrt(1 - 0.9**2) * X[:, 1]
+    y = X[:, 0] + X[:, 5] + normal_columns(300, 1, seed + 50)[:, 0]
+    return X + shift, y
+
+
+@pytest.mark.parametrize(
+    ("estimator_class", "kind"),
+    [(GatedClassifier, "classification"), (GatedRegressor, "regression"), (GatedCox, "survival")],
+)
+def test_noise_has_no_small_p_values(estimator_class, kind):
+    problem = make_noise(200, 30, kind=kind, random_state=0)
+    p = p_values(estimator_class(), problem.X, problem.y, lam=0.0)
+    assert p.min() > 0.05 / 30
+    assert (p < 0.1).mean() < 0.25
+    assert 0.3 < p.mean() < 0.9
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_stand_in_tells_nothing_and_real_features_do(seed):
+    X, y = correlated(seed=seed)
+    p = p_values(GatedRegressor(), X, y)
+    assert p[[0, 5]].max() < 1e-6
+    assert p[1] > 0.05
+    without = p_values(GatedRegressor(), np.delete(X, 0, axis=1), y)
+    assert without[0] < 1e-6  # where the real one is not there, the stand-in tells of it
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kind", ["sparse", "raw"])
+def test_columns_far_from_0_are_correlated_all_the_same(kind, seed):
+    X, y = correlated(shift=5.0, seed=seed)
+    X = sparse.csr_array(X) if kind == "sparse" else X
+    training = Training(n_steps=100, n_snapshots=2, standardize=kind == "sparse")
+    p = p_values(GatedRegressor(training=training), X, y, lam=0.0)
+    assert p[[0, 5]].max() < 1e-3
+    assert p[1] > 0.05
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_column_that_the_others_give_exactly_tells_nothing(seed, dtype):
+    X, y = correlated(seed=seed)
+    X[:, 8] = X[:, 9] = X[:, 5]  # the others depend on each other
+    X[:, 10] = X[:, 0] + 0.5 * X[:, 5] - X[:, 3]
+    training = Training(n_steps=100, n_snapshots=2, dtype=dtype)
+    p = p_values(GatedRegressor(training=training), X, y)
+    assert p[[5, 8, 9, 10]].min() > 0.3  # rounding stands out from nothing
+
+
+def test_only_candidates_that_are_open_are_asked():
+    X, y = correlated()
+    candidates = np.arange(12) == 5
+    p = p_values(GatedRegressor(), X, y, candidates)
+    assert p[5] < 1e-6
+    assert (p[~candidates] == 1).all()
+    assert (p_values(GatedRegressor(), X, y, np.zeros(12, dtype=bool)) == 1).all()
+    closing = GatedRegressor(training=Training(n_steps=100, gate_lr=0.02))
+    assert (p_values(closing, X, y, lam=1e3) == 1).all()
+
+
+def test_a_group_is_one_gate():
+    X, y = correlated()
+    p = p_values(GatedRegressor(feature_groups={"pair": [0, 1]}), X, y)
+    assert p.shape == (11,)
+    assert p[0] < 1e-6
+
+
+def test_the_seed_draws_the_shadows():
+    X, y = correlated()
+    first, second, other = (p_values(GatedRegressor(), X, y, seed=seed, lam=0.0) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first, second)
+    assert not np.allclose(first, other)
