@@ -69,7 +69,9 @@ def _without_copies(design: Design, order: np.ndarray, k: int, n_kept: int) -> l
     X = X / X.square().sum(0).sqrt().clamp_min(torch.finfo(X.dtype).tiny)
     alike = ((X.T @ X).abs() >= COPY).cpu().numpy()
     owner = gate_of[columns].numpy()
-    taken, waiting, covered = [], [], np.zeros(len(columns), dtype=bool)
+    taken: list[int] = []
+    waiting: list[int] = []
+    covered = np.zeros(len(columns), dtype=bool)
     for gate in considered:
         own = owner == gate
         if covered[own].all() and len(taken) >= n_kept:
