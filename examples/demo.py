@@ -22,11 +22,10 @@ def main() -> None:
     noise = np.random.default_rng(0).normal(size=(len(data.data), N_NOISE))
     X = pd.DataFrame(
         np.hstack([data.data, noise]),
-        columns=[*data.feature_names, *(f"noise {j}" for j in range(N_NOISE))],
+        columns=[*data.feature_names.tolist(), *(f"noise {j}" for j in range(N_NOISE))],
     )
-    X_train, X_test, y_train, y_test = train_test_split(
-        X, data.target, test_size=0.3, random_state=0, stratify=data.target
-    )
+    y = data.target_names[data.target]
+    X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3, random_state=0, stratify=y)
 
     start = time.perf_counter()
     model = GatedClassifier(random_state=0).fit(X_train, y_train)
