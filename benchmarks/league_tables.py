@@ -35,7 +35,7 @@ def report(path: Path, tasks: list[str], methods: list[str], signal: list[str]) 
     f1 = grid("f1", [task for task in tasks if task in signal], _with_interval)
     f1.loc[f"mean of {len(signal)}"] = [_mean_over(table, method, signal) for method in methods]
     parts = {
-        "F1 of the selected features (mean and 95 % interval over seeds)": f1,
+        "F1 of the selected features (mean, 95 % interval; number of seeds below 20 in brackets)": f1,
         "Test score (accuracy, R2, Harrell's C)": grid("test_score", tasks, _with_interval),
         "Ours minus the best peer, F1, seed by seed": _differences(table, "f1", signal),
         "Ours minus the best peer, test score, seed by seed": _differences(table, "test_score", tasks),
@@ -63,9 +63,10 @@ def _grid(
 
 
 def _with_interval(row: Any) -> str:
-    if row["n"] < 2:
-        return f"{row['mean']:.2f}"
-    return f"{row['mean']:.2f} ± {row['high'] - row['mean']:.2f}"
+    seeds = "" if row["n"] >= 20 else f" ({int(row['n'])})"
+    if row["n"] < 3:
+        return f"{row['mean']:.2f}{seeds}"
+    return f"{row['mean']:.2f} ± {row['high'] - row['mean']:.2f}{seeds}"
 
 
 def _mean_over(table: pd.DataFrame, method: str, signal: list[str]) -> str:

@@ -229,3 +229,30 @@ def test_last_step_stops_the_same_run_early():
     full, part = train(plan, design, target), train(replace(plan, last_step=15), design, target)
     assert part.step.tolist() == [15] * 3
     torch.testing.assert_close(part.models.gate_parameter, full.gate_path[2])
+
+
+def test_a_module_predicts_from_the_columns_it_was_trained_on():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 10))
+    y = 2 * X[:, 3] - X[:, 7] + 0.1 * rng.normal(size=150)
+    model = GatedRegressor(network=ModuleNetwork(torch.nn.Linear), **FAST).fit(X, y)
+    assert np.flatnonzero(model.get_support()).tolist() == [3, 7]
+    assert model.score(X, y) > 0.95
+
+
+def test_rows_of_a_group_are_no_independent_evidence():
+    """Columns and y are constant within groups and unrelated: as 200 rows they would look related."""
+    rng = np.random.default_rng(0)
+    X, y = np.repeat(rng.normal(size=(20, 30)), 10, axis=0), np.repeat(rng.normal(size=20), 10)
+    groups = np.repeat(np.arange(20), 10)
+    assert GatedRegressor(network="linear", **FAST).fit(X, y).get_support().any()
+    with pytest.warns(NoFeatureSelectedWarning):
+        GatedRegressor(network="linear", **FAST).fit(X, y, groups=groups)
+
+
+def test_splits_of_all_rows_are_refused_beside_rows_of_weight_0():
+    X, y = two_classes()
+    splits = [(np.arange(60), np.arange(60, 120)), (np.arange(60, 120), np.arange(60))]
+    weight = np.r_[0.0, np.ones(len(X) - 1)]
+    with pytest.raises(ValueError, match="weight 0"):
+        GatedClassifier(network="linear", cv=splits, **FAST).fit(X, y, weight)

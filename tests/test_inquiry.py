@@ -134,7 +134,8 @@ def test_a_model_elsewhere_is_a_whole_estimator(of_each_kind):
     for asked in ({"k": 4}, {"lam": fitted.path_["lam"][0]}, off_path):
         model = fitted.at(**asked)
         assert type(model) is type(fitted)
-        assert model.get_params() == fitted.get_params()
+        if model.source_ != "this fit's model":  # its parameters ask for what it is
+            assert (model.lam, model.n_features_to_select) == (asked.get("lam", "auto"), asked.get("k"))
         assert np.isfinite(model.score(X, y))
         assert model.transform(X).shape == (len(X), model.get_support().sum())
         assert reads_only_selected(model, X)
@@ -171,7 +172,7 @@ def test_a_fit_of_k_features_can_be_asked_for_another_k():
 
 
 def test_a_new_fit_forgets_where_a_model_came_from(fitted):
-    model = fitted.at(k=1).fit(*several_effects())
+    model = fitted.at(k=1).set_params(n_features_to_select=None).fit(*several_effects())
     assert not hasattr(model, "source_")
     np.testing.assert_array_equal(model.get_support(), fitted.get_support())
 
@@ -380,3 +381,14 @@ def test_a_fit_with_a_given_penalty_leaves_nothing_of_an_automatic_one():
     fresh = GatedRegressor(**FAST).set_params(lam=0.1).fit(X, y)
     assert set(vars(model)) == set(vars(fresh))
     np.testing.assert_array_equal(model.feature_importances_, fresh.feature_importances_)
+
+
+def test_a_clone_of_another_size_asks_for_that_size():
+    X, y = linear_response()
+    model = GatedRegressor(
+        network="linear", training=Training(n_steps=60, n_snapshots=5), random_state=0
+    ).fit(X, y)
+    other = model.at(k=4)
+    assert clone(other).fit(X, y).get_support().sum() == 4
+    lam = float(model.path_["lam"].iloc[1])
+    assert clone(model.at(lam=lam)).get_params()["lam"] == lam

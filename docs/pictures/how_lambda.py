@@ -36,7 +36,7 @@ def main() -> None:
     chosen = model.path_[(model.path_["network"] == model.network_) & (model.path_["lam"] == model.lam_)]
     best = chosen.loc[chosen["held_out_loss"].idxmin()]
     axes.annotate(
-        "chosen",
+        f"chosen: {int(model.get_support().sum())} features",
         (best["n_features"], best["held_out_loss"]),
         xytext=(best["n_features"] * 1.8, best["held_out_loss"] * 0.93),
         arrowprops={"arrowstyle": "->"},

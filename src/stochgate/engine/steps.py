@@ -49,6 +49,10 @@ class GraphedStep:
         self, columns: Columns, rows: Rows, index: Tensor | None, noise: Tensor, lam: Tensor
     ) -> None:
         """Take a step; the first ones as they are, one records, the others replay it."""
+        with torch.cuda.device(noise.device):
+            self._take(columns, rows, index, noise, lam)
+
+    def _take(self, columns: Columns, rows: Rows, index: Tensor | None, noise: Tensor, lam: Tensor) -> None:
         self.taken += 1
         if self.taken <= _WARM_UP:
             self._aside(lambda: self.step(columns, rows, index, noise, lam))
@@ -115,7 +119,8 @@ def make_optimizer(models: Models, training: Training) -> torch.optim.Optimizer:
     """Make the optimiser; its updates are element by element, so models stay apart."""
     gate_lr = training.gate_lr * models.plan.gate.unit
     cuda = models.gate_parameter.is_cuda
-    sizes = [torch.tensor(lr, device="cuda") if cuda else lr for lr in (training.lr, gate_lr)]
+    device = models.gate_parameter.device
+    sizes = [torch.tensor(lr, device=device) if cuda else lr for lr in (training.lr, gate_lr)]
     groups = [
         {"params": [p.requires_grad_() for p in models.parameters.values()], "lr": sizes[0]},
         {"params": [models.gate_parameter.requires_grad_()], "lr": sizes[1]},

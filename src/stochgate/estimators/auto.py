@@ -1,6 +1,6 @@
 """The automatic choice: network, penalty, features and steps, then the final model."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,14 @@ class Found:
     def setting(self) -> Setting:
         """The chosen network's setting."""
         return self.contest.settings[self.network][0]
+
+    def seen_by(self, candidate: Candidate | None, recipe: Recipe) -> "Found":
+        """Return what is known of another recipe: the frequencies are those of a candidate near to it."""
+        if candidate is None:
+            return replace(self, recipe=recipe)
+        opened = candidate.cells.opened[candidate.cell]
+        frequency = np.where(self.task.gate_map.keep, 1.0, opened.mean(axis=0))
+        return replace(self, recipe=recipe, frequency=frequency, opened=opened)
 
     def train(self, recipe: Recipe, lam: float) -> Fitted:
         """Train the chosen network by another recipe on all rows."""
@@ -123,12 +131,15 @@ def _choose(
     """Apply a rule and look again; without a signal the model without features is looked at.
 
     Where single columns tell more than chance there is a signal after all, and what gained anything on
-    held-out rows may stand.
+    held-out rows may stand. With groups of rows there is no second look.
     """
     usable = [c for c in candidates if c.n_features > 0 and np.isfinite(c.losses).all()]
     if usable and keep.all():
         chosen = RULES[rule](usable, contest.empty)
         return chosen, Looked(make_recipe(chosen, keep), np.zeros(len(keep)))
+    if contest.grouped:  # the second look takes rows for independent, and rows of a group are not
+        best = RULES[rule](usable, contest.empty) if signal and usable else None
+        return best, Looked(make_recipe(best, keep), np.zeros(len(keep)))
     if not signal or not usable:
         looked = look_again(settings[0], make_recipe(None, keep), contest.learns)
         usable = [c for c in usable if c.loss < contest.empty.mean()]
@@ -163,18 +174,18 @@ def fit_exactly(task: Task, cv: Any, groups: Any, k: int, names: list[Any]) -> F
     with_all = np.vstack([contest.learns, np.ones_like(contest.learns[:1])])
     on_all, stages = [], []
     for setting, _ in contest.settings.values():
-        sets, used = joint_sets(setting, lams, with_all, k)
-        on_all.append((sets[-1], used[-1]))
+        sets, used, probability = joint_sets(setting, lams, with_all, k)
+        on_all.append((sets[-1], used[-1], probability[-1]))
         stages.append([train_cells(setting, "refit", used[-1:], contest.learns, sets[None, :-1])])
     candidates = list_candidates(stages)
     chosen = min(candidates, key=lambda c: (c.loss, c.network))
     name = list(contest.settings)[chosen.network]
-    (support, lam), cells = on_all[chosen.network], chosen.cells
+    (support, lam, probability), cells = on_all[chosen.network], chosen.cells
     recipe = Recipe(support, np.zeros_like(support), None, int(cells.step[0]))
     frequency = cells.opened[0].mean(axis=0)
     table = path_table(candidates, list(contest.settings), task.gate_map.spread, names)
     signal = finds_signal(candidates, contest.empty_blocks, len(task.weights))
-    importance = (frequency + support) / 2
+    importance = (frequency + probability) / 2
     found = Found(
         name,
         recipe,

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import _num_samples, check_consistent_length, check_is_fitted
 from torch import Tensor
 
 from stochgate.engine import CLOSED, Predictor, Training
@@ -36,7 +36,7 @@ from stochgate.networks import Network
 from stochgate.objectives import Objective
 from stochgate.selection.rules import RULES
 
-_OF_ONE_FIT = ("_predictor", "network_", "path_", "selection_frequency_", "source_")
+_OF_ONE_FIT = ("_predictor", "_found", "_summary", "network_", "path_", "selection_frequency_", "source_")
 
 
 class NoFeatureSelectedWarning(UserWarning):
@@ -116,7 +116,8 @@ class GatedEstimator(InquiryMixin, SelectorMixin, BaseEstimator):
         sample_weight : array, shape (n_samples,), optional
             Weights of the rows inside the loss; 0 equals the row removed.
         groups : array, shape (n_samples,), optional
-            Which rows belong together (patients, batches), for a `cv` that splits by groups.
+            Which rows belong together (patients, batches): folds keep them together, and there is no second
+            look at residuals, which takes rows for independent.
 
         Returns
         -------
@@ -159,7 +160,13 @@ class GatedEstimator(InquiryMixin, SelectorMixin, BaseEstimator):
         device = check_device(self.device)
         checked = check_rows(self, X, y, sample_weight, objective)
         check_consistent_length(X, groups)
+        checked_rows = _num_samples(X)
         X, target, weights, used = checked
+        if len(used) < checked_rows and not isinstance(self.cv, Integral):
+            raise ValueError(
+                "cv is given as splits of all rows, but some rows have weight 0 and are left out: take "
+                "them out of X and y first, or give cv as a number."
+            )
         index = FeatureIndex(X.shape[1], getattr(self, "feature_names_in_", None))
         gate_map = make_gate_map(index, self.feature_groups, self.costs, self.always_keep)
         task = Task(

@@ -42,12 +42,15 @@ class Contest:
     learns : ndarray, shape (n_folds, n_samples), as of `make_folds`
     empty, empty_blocks : ndarray, shape (n_folds,) and (n_folds, n_blocks)
         Held-out losses of the model without features.
+    grouped : bool
+        Whether rows belong together in groups.
     """
 
     settings: dict[str, tuple[Setting, Prepared]]
     learns: np.ndarray
     empty: np.ndarray
     empty_blocks: np.ndarray
+    grouped: bool
 
     def only(self, network: str) -> "Contest":
         """Return the contest with one network's data alone."""
@@ -58,10 +61,10 @@ def start_contest(task: Task, cv: Any, groups: Any) -> Contest:
     """Prepare the data for every network, and make the folds."""
     fold_seed = task.draw_seed()
     strata = task.objective.strata(task.target.rows).numpy()
-    settings = make_settings(task, make_blocks(N_BLOCKS, strata, fold_seed))
+    settings = make_settings(task, make_blocks(N_BLOCKS, strata, fold_seed, groups))
     first, _ = next(iter(settings.values()))
     learns = _judgeable(first, make_folds(cv, strata, fold_seed, groups))
-    return Contest(settings, learns, *first.empty_losses(learns))
+    return Contest(settings, learns, *first.empty_losses(learns), groups is not None)
 
 
 def make_settings(task: Task, blocks: np.ndarray) -> dict[str, tuple[Setting, Prepared]]:

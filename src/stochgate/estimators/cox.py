@@ -70,8 +70,9 @@ class GatedCox(GatedEstimator):
     open_probability_ : ndarray, shape (n_features,)
         P(z > 0), what the penalty sums.
     feature_importances_ : ndarray, shape (n_features,)
-        P(z > 0), after an automatic choice the mean over the folds' models at the chosen penalty: it ranks
-        closed features too.
+        P(z > 0). After an automatic choice the mean of the selection frequency and of P(z > 0) over folds
+        and penalties of the chosen network's path (for a given number of features, of the model that
+        chose them): it ranks closed features too.
     lam_ : float
         The penalty of the model, or the one chosen.
     network_ : str

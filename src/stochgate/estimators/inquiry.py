@@ -78,7 +78,8 @@ class InquiryMixin:
 
         Returns
         -------
-        The same kind of estimator; its `source_` says whether it is this fit's model or was trained now.
+        The same kind of estimator; its `source_` says whether it is this fit's model or was trained now. Its
+        parameters ask for what it is, and its `selection_frequency_` is that of the nearest cell of `path_`.
         """
         check_is_fitted(self)
         if (k is None) == (lam is None):
@@ -97,8 +98,12 @@ class InquiryMixin:
             return model
         if lam is None:
             fitted, model.source_ = at_size(self._found, int(k or 0))
+            model.n_features_to_select = k
         else:
             fitted, model.source_ = at_penalty(self._found, float(lam))
+            model.lam, model.n_features_to_select = lam, None
+            if self.network is None and self.hidden is None and self.activation is None:
+                model.network = self.network_  # a given lam would take an MLP
         refuse_diverged(fitted.trained)
         model._keep(fitted)
         return model

@@ -48,11 +48,12 @@ def at_size(found: Found, k: int) -> tuple[Fitted, str]:
     task, setting = found.task, found.setting
     refuse_impossible_number(task, k)
     lams = make_lams(len(task.weights), SMALLEST_FOR_K) * task.gate_map.n_gates
-    sets, used = joint_sets(setting, lams, np.ones((1, len(task.weights)), dtype=bool), k)
+    sets, used, _ = joint_sets(setting, lams, np.ones((1, len(task.weights)), dtype=bool), k)
     refits = [c for c in found.candidates if c.cells.stage == "refit"]
     nearest = min(refits, key=lambda c: (abs(c.n_features - k), c.loss), default=None)
     step = None if nearest is None else int(nearest.cells.step[nearest.cell])
-    fitted = found.train(Recipe(sets[0], np.zeros_like(sets[0]), None, step), float(used[0]))
+    recipe = Recipe(sets[0], np.zeros_like(sets[0]), None, step)
+    fitted = found.seen_by(nearest, recipe).train(recipe, float(used[0]))
     return fitted, f"refit on the {k} strongest gates of one model at lam={used[0]:g}"
 
 
@@ -73,11 +74,19 @@ def at_penalty(found: Found, lam: float) -> tuple[Fitted, str]:
         recipe = make_recipe(near[0], task.gate_map.keep)
         if not recipe.support.any():
             recipe = make_recipe(None, task.gate_map.keep)
-        return found.train(recipe, lam), f"refit on what the folds agree on at lam={lam:g}"
+        return found.seen_by(near[0], recipe).train(
+            recipe, lam
+        ), f"refit on what the folds agree on at lam={lam:g}"
     trained, design = setting.execute(
         setting.plan(
             lam, setting.seed, setting.weights[None], setting.fixed[None].to(setting.weights.device)
         )
     )
     data = found.contest.settings[found.network][1]
-    return Fitted(trained, design, data, lam, found), f"one model trained at lam={lam:g}, off the path"
+    nearest = min(on_path, key=lambda c: abs(np.log(c.cells.lams[c.cell] / max(lam, 1e-12))), default=None)
+    free = Recipe(
+        (trained.models.gates()[0] > 0).cpu().numpy(), np.zeros_like(task.gate_map.keep), lam, None
+    )
+    return Fitted(
+        trained, design, data, lam, found.seen_by(nearest, free)
+    ), f"one model trained at lam={lam:g}, off the path"

@@ -170,6 +170,11 @@ class StabilitySelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         gates = task.gate_map
         halves = self._halves(len(strata), strata, groups, random_state)
         n_first = min(self.n_first, len(halves))
+        if groups is not None and self.threshold is None and (self.fdr or self.max_false):
+            raise ValueError(
+                "fdr and max_false take rows for independent, which rows of a group are not: give one "
+                "row a group, or a threshold."
+            )
         self.network_, setting, found = gated_frequencies(task, halves, model.lam, n_first)
         if self.fdr is None and self.max_false is None:
             stable = self._by_threshold(found)

@@ -80,7 +80,7 @@ class ModuleNetwork(Network):
         self, parameters: Parameters, columns: Tensor
     ) -> tuple[Network, dict[str, Tensor]]:
         narrowed = copy.copy(self)
-        narrowed.fed_ = columns.cpu()
+        narrowed.fed_ = columns.cpu() if self.fed_ is None else self.fed_[columns.cpu()]
         return narrowed, dict(parameters)
 
     def _make(self, n_columns: int, n_outputs: int, seed: int) -> nn.Module:

@@ -11,8 +11,8 @@ COPY = 0.99  # the correlation, in size, from which a column tells nothing new
 
 def joint_sets(
     setting: Setting, lams: np.ndarray, learns: np.ndarray, k: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return k gates for each fold, shape (n_folds, n_gates), and the penalty they are from.
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return k gates for each fold, the penalty they are from, and P(z > 0) of all gates there.
 
     Of a fold's models the one is taken that has the largest penalty with at least k gates open, and of its
     gates the k furthest open; where even the smallest penalty leaves fewer, that model's closed gates
@@ -43,6 +43,7 @@ def joint_sets(
         )
     n_open = (to_numpy(models.gates()) > 0).reshape(position.shape).sum(axis=2)
     sets, used = np.zeros(position.shape[1:], dtype=bool), np.zeros(len(learns))
+    probability = np.zeros(sets.shape)
     for fold in range(len(learns)):
         enough = np.flatnonzero(n_open[:, fold] >= k)
         at = enough[lams[enough].argmax()] if len(enough) else lams.argmin()
@@ -51,8 +52,11 @@ def joint_sets(
         sets[
             fold, _without_copies(setting.design, varying, k, int((position[at, fold] == np.inf).sum()))
         ] = True
-        used[fold] = lams[at]
-    return sets, used
+        used[fold], probability[fold] = (
+            lams[at],
+            to_numpy(models.open_probability())[at * len(learns) + fold],
+        )
+    return sets, used, probability
 
 
 def _without_copies(design: Design, order: np.ndarray, k: int, n_kept: int) -> list[int]:

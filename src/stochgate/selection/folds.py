@@ -31,7 +31,8 @@ def make_folds(cv: Any, strata: np.ndarray, seed: int, groups: Any = None) -> np
     array([16, 16, 16, 16, 16])
     """
     n_samples = len(strata)
-    n_folds = min(int(cv), n_samples) if isinstance(cv, (int, np.integer)) else cv
+    n_units = n_samples if groups is None else len(np.unique(groups))
+    n_folds = min(int(cv), n_units) if isinstance(cv, (int, np.integer)) else cv
     splitter = make_splitter(n_folds, strata, seed, groups)
     folds = []
     for train, test in splitter.split(np.zeros((n_samples, 1)), strata, groups):
@@ -41,8 +42,10 @@ def make_folds(cv: Any, strata: np.ndarray, seed: int, groups: Any = None) -> np
     return np.array(folds)
 
 
-def make_blocks(n_blocks: int, strata: np.ndarray, seed: int) -> np.ndarray:
+def make_blocks(n_blocks: int, strata: np.ndarray, seed: int, groups: Any = None) -> np.ndarray:
     """Return a block for each row, shape (n_samples,): of equal size, and alike in their strata.
+
+    Groups of rows stay whole.
 
     Examples
     --------
@@ -51,7 +54,11 @@ def make_blocks(n_blocks: int, strata: np.ndarray, seed: int) -> np.ndarray:
     >>> np.bincount(make_blocks(4, np.repeat([0, 1], 10), seed=0))
     array([5, 5, 5, 5])
     """
-    shuffled = np.random.RandomState(seed).permutation(len(strata))
+    rng = np.random.RandomState(seed)
+    if groups is not None:
+        codes = np.unique(groups, return_inverse=True)[1]
+        return rng.permutation(codes.max() + 1)[codes].astype(np.int64) % n_blocks
+    shuffled = rng.permutation(len(strata))
     blocks = np.empty(len(strata), dtype=np.int64)
     blocks[shuffled[np.argsort(strata[shuffled], kind="stable")]] = np.arange(len(strata)) % n_blocks
     return blocks

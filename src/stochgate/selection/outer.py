@@ -3,13 +3,11 @@
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
-from sklearn.model_selection import GroupKFold
 from sklearn.utils.validation import has_fit_parameter
 
 from stochgate.selection.splits import Rows
@@ -80,9 +78,6 @@ def _fit(model: Any, rows: Rows) -> Any:
         others["sample_weight"] = rows.weights
     if rows.groups is not None and has_fit_parameter(model, "groups"):
         others["groups"] = rows.groups
-        n_folds = getattr(model, "cv", None)
-        if isinstance(n_folds, Integral):
-            model.set_params(cv=GroupKFold(min(int(n_folds), len(np.unique(rows.groups)))))
     return model.fit(rows.X, rows.y, **others)
 
 

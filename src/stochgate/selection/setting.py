@@ -59,6 +59,7 @@ class Setting:
             n_gates=self.design.n_gates,
             costs=self.costs,
             fixed=fixed,
+            data_seed=self.seed,
             **others,
         )
 
