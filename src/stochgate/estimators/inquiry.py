@@ -78,8 +78,9 @@ class InquiryMixin:
 
         Returns
         -------
-        The same kind of estimator; its `source_` says whether it is this fit's model or was trained now. Its
-        parameters ask for what it is, and its `selection_frequency_` is that of the nearest cell of `path_`.
+        The same kind of estimator; its `source_` says whether it is this fit's model or was trained now.
+        Its parameters ask for what it is, and its `selection_frequency_` is that of the nearest row of
+        `path_`.
         """
         check_is_fitted(self)
         if (k is None) == (lam is None):
