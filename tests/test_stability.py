@@ -448,3 +448,11 @@ def expected_to_fail(selector):
 )
 def test_scikit_learn_checks_pass(estimator, check):
     check(estimator)
+
+
+def test_what_the_selector_can_not_honour_is_refused():
+    X, y = linear_response()
+    with pytest.raises(ValueError, match="n_features_to_select"):
+        select(GatedRegressor(n_features_to_select=2, **LINEAR | {"lam": "auto"}), X, y)
+    with pytest.raises(ValueError, match="independent"):
+        select(GatedRegressor(**LINEAR), X, y, groups=np.arange(len(X)) // 2, fdr=0.1)

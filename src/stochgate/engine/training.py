@@ -42,7 +42,8 @@ class Training(BaseEstimator):
         How often during training gates and losses are recorded.
     patience : int or None, default=None
         Stop a model after so many snapshots without a lower held-out loss plus penalty, and return its
-        best snapshot; None trains to the end.
+        best snapshot; None trains to the end. It plays no part in an automatic choice, whose models are
+        judged at every snapshot anyway.
     validation_fraction : float, default=0.1
         Share of the rows held out when `patience` is given.
     standardize : bool, default=True

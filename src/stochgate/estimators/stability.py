@@ -39,7 +39,9 @@ class StabilitySelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
     ----------
     estimator : estimator
         `GatedClassifier`, `GatedRegressor`, `GatedCox`, or any with get_support, coef_ (other than 0 is
-        selected) or feature_importances_ (above the mean is selected) after its fit.
+        selected) or feature_importances_ (above the mean is selected) after its fit. Of an estimator of
+        this library `lam`, networks, gates, groups, costs and training count; its `cv`, `rule` and
+        `threshold` play no part.
     threshold : float, optional
         The share of halves that must select a feature, above 0.5; 0.6 when nothing else is given.
     max_false : float, optional
@@ -170,6 +172,8 @@ class StabilitySelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         gates = task.gate_map
         halves = self._halves(len(strata), strata, groups, random_state)
         n_first = min(self.n_first, len(halves))
+        if model.n_features_to_select is not None:
+            raise ValueError("n_features_to_select has no meaning here: leave it out of the estimator.")
         if groups is not None and self.threshold is None and (self.fdr or self.max_false):
             raise ValueError(
                 "fdr and max_false take rows for independent, which rows of a group are not: give one "
