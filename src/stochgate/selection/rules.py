@@ -73,9 +73,9 @@ def finds_signal(candidates: Sequence[Candidate], empty: np.ndarray, n_samples: 
     """Ask whether the models beat the one without features.
 
     Each fold is given the cell that is best on the *other* folds, so that the gain is free of the choice
-    (but for the step, which is one for all folds); its standard error comes from the blocks of held-out rows. The gain must exceed 2.5 standard errors, and
-    log(n) / 2n, what the Bayesian information criterion asks of a single feature. Cells of the path count
-    only where nothing came after it.
+    (but for the step, which is one for all folds); its standard error comes from the blocks of held-out
+    rows. The gain must exceed 2.5 standard errors, and log(n) / 2n, what the Bayesian information criterion
+    asks of a single feature. Cells of the path count only where nothing came after it.
 
     Parameters
     ----------
