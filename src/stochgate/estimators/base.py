@@ -162,7 +162,7 @@ class GatedEstimator(InquiryMixin, SelectorMixin, BaseEstimator):
         check_consistent_length(X, groups)
         checked_rows = _num_samples(X)
         X, target, weights, used = checked
-        if len(used) < checked_rows and not isinstance(self.cv, Integral):
+        if self.lam == "auto" and len(used) < checked_rows and not isinstance(self.cv, Integral):
             raise ValueError(
                 "cv is given as splits of all rows, but some rows have weight 0 and are left out: take "
                 "them out of X and y first, or give cv as a number."
