@@ -16,7 +16,8 @@ from stochgate.datasets import make_noise
 from stochgate.estimators.effects import find_directions, read_direction, waypoints
 from stochgate.estimators.evidence import correlations, find_stand_ins, rises_without, wilson_interval
 from stochgate.estimators.summarize import judge
-from stochgate.estimators.summary import COLUMNS, make_table
+from stochgate.estimators.summary import COLUMNS
+from stochgate.estimators.tables import make_table
 from stochgate.selection.folds import LEARNS
 from stochgate.selection.path import train_cells
 from stochgate.selection.rules import Signal

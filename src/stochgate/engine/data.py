@@ -168,9 +168,14 @@ class Design:
 
     def narrow(self, gates: Tensor) -> "Design":
         """Keep the columns of some gates, a mask of shape (n_gates,); no model may open the others."""
-        gate_of = torch.arange(self.n_gates, device=gates.device) if self.gate_of is None else self.gate_of
+        gate_of = self.gate_of_column()
         kept = torch.nonzero(gates[gate_of])[:, 0]
         return Design(self.columns.take(kept), gate_of[kept], self.n_gates, kept, self.n_total)
+
+    def gate_of_column(self) -> Tensor:
+        """Return the gate of every column, also where each has its own."""
+        own = torch.arange(self.n_gates, device=self.columns.device)
+        return own if self.gate_of is None else self.gate_of
 
     def spread(self, z: Tensor) -> Tensor:
         """Give every column its gate's value: (n_models, n_gates) -> (n_models, n_columns)."""

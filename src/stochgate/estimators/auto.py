@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from stochgate.estimators.contest import SMALLEST_FOR_K, Contest, make_lams, start_contest
+from stochgate.estimators.tables import make_table
 from stochgate.estimators.task import Fitted, Task
 from stochgate.selection.exact import joint_sets
 from stochgate.selection.path import race, train_cells
@@ -133,20 +134,21 @@ def _choose(
     Where single columns tell more than chance there is a signal after all, and what gained anything on
     held-out rows may stand. With groups of rows there is no second look.
     """
+
+    def look(candidate: Candidate | None) -> Looked:
+        recipe = make_recipe(candidate, keep)
+        if contest.grouped or keep.all():  # it takes rows for independent, and rows of a group are not
+            return Looked(recipe, np.zeros(len(keep)))
+        return look_again(settings[0 if candidate is None else candidate.network], recipe, contest.learns)
+
     usable = [c for c in candidates if c.n_features > 0 and np.isfinite(c.losses).all()]
-    if usable and keep.all():
-        chosen = RULES[rule](usable, contest.empty)
-        return chosen, Looked(make_recipe(chosen, keep), np.zeros(len(keep)))
-    if contest.grouped:  # the second look takes rows for independent, and rows of a group are not
-        best = RULES[rule](usable, contest.empty) if signal and usable else None
-        return best, Looked(make_recipe(best, keep), np.zeros(len(keep)))
-    if not signal or not usable:
-        looked = look_again(settings[0], make_recipe(None, keep), contest.learns)
+    if not usable or not (signal or keep.all()):
+        looked = look(None)
         usable = [c for c in usable if c.loss < contest.empty.mean()]
         if not looked.frequency.any() or not usable:
             return None, looked
     chosen = RULES[rule](usable, contest.empty)
-    return chosen, look_again(settings[chosen.network], make_recipe(chosen, keep), contest.learns)
+    return chosen, look(chosen)
 
 
 def _ask(rule: Any, table: Any, candidates: list[Candidate]) -> Candidate | None:
@@ -230,8 +232,4 @@ def path_table(candidates: list[Candidate], networks: list[str], spread: Any, na
                 "open_probability": spread(c.cells.probability[c.cell]),
             }
         )
-    try:
-        import pandas as pd
-    except ImportError:
-        return rows
-    return pd.DataFrame(rows)
+    return make_table(rows)

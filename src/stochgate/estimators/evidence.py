@@ -68,18 +68,14 @@ def rises_without(found: Found, gates: np.ndarray, lam: float | None) -> np.ndar
 
 def _of_gates(found: Found, gates: np.ndarray) -> Setting:
     """Return the chosen network's setting with some of the gates alone, numbered anew."""
-    setting, device = found.setting, found.setting.weights.device
+    setting = found.setting.with_linear(found.recipe.linear)
+    device = setting.weights.device
     number = torch.full((setting.design.n_gates,), -1, device=device)
     number[torch.from_numpy(gates).to(device)] = torch.arange(len(gates), device=device)
     design = setting.design.narrow(number >= 0)
     assert design.gate_of is not None  # a narrowed design numbers its gates
-    network = setting.network
-    if found.recipe.linear.any():
-        of_column = setting.design.spread(torch.from_numpy(found.recipe.linear).to(device)[None])[0]
-        network = network.with_linear(torch.nonzero(of_column)[:, 0].tolist()) or network
     return replace(
         setting,
-        network=network,
         design=replace(design, gate_of=number[design.gate_of], n_gates=len(gates)),
         costs=setting.costs[gates],
         fixed=setting.fixed[gates],

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from stochgate.estimators.base import GatedEstimator
 from stochgate.estimators.resampled import gated_frequencies, other_frequencies
 from stochgate.estimators.shadows import add_shadows, number_of_shadows
+from stochgate.estimators.task import LARGEST_SEED
 from stochgate.estimators.validation import check_features
 from stochgate.selection.stability import (
     Frequencies,
@@ -25,8 +26,6 @@ from stochgate.selection.stability import (
     stable_by_shadows,
 )
 from stochgate.selection.subsamples import complementary_pairs
-
-_LARGEST_SEED = np.iinfo(np.int32).max
 
 
 class StabilitySelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
@@ -164,7 +163,7 @@ class StabilitySelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
     def _fit_gated(
         self, X: Any, y: Any, sample_weight: Any, groups: Any, random_state: np.random.RandomState
     ) -> tuple[Frequencies, Stable, Any]:
-        model = clone(self.estimator).set_params(random_state=random_state.randint(_LARGEST_SEED))
+        model = clone(self.estimator).set_params(random_state=random_state.randint(LARGEST_SEED))
         model._validate_params()
         task, groups = model._task(X, y, sample_weight, groups, ())
         check_features(self, X, reset=True)
@@ -174,7 +173,7 @@ class StabilitySelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         n_first = min(self.n_first, len(halves))
         if model.n_features_to_select is not None:
             raise ValueError("n_features_to_select has no meaning here: leave it out of the estimator.")
-        if groups is not None and self.threshold is None and (self.fdr or self.max_false):
+        if groups is not None and (self.fdr or self.max_false):
             raise ValueError(
                 "fdr and max_false take rows for independent, which rows of a group are not: give one "
                 "row a group, or a threshold."
@@ -183,7 +182,7 @@ class StabilitySelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         if self.fdr is None and self.max_false is None:
             stable = self._by_threshold(found)
         else:
-            seed = int(random_state.randint(_LARGEST_SEED))
+            seed = int(random_state.randint(LARGEST_SEED))
             stable = stable_and_telling(
                 setting, found, halves, seed, fdr=self.fdr, max_false=self.max_false or 0.0
             )
@@ -216,7 +215,7 @@ class StabilitySelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
     def _halves(
         self, n_samples: int, strata: Any, groups: Any, random_state: np.random.RandomState
     ) -> np.ndarray:
-        seed = int(random_state.randint(_LARGEST_SEED))
+        seed = int(random_state.randint(LARGEST_SEED))
         return complementary_pairs(n_samples, self.n_pairs, seed, strata, groups)
 
     def _by_threshold(self, found: Frequencies) -> Stable:
@@ -236,4 +235,4 @@ class StabilitySelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
 def _with_seeds(estimator: Any, random_state: np.random.RandomState) -> Any:
     """Return a copy of an estimator whose random states, and those of its parts, are drawn from one."""
     names = [name for name in sorted(estimator.get_params()) if name.split("__")[-1] == "random_state"]
-    return clone(estimator).set_params(**{name: random_state.randint(_LARGEST_SEED) for name in names})
+    return clone(estimator).set_params(**{name: random_state.randint(LARGEST_SEED) for name in names})

@@ -8,7 +8,8 @@ import numpy as np
 from stochgate.estimators.auto import Found
 from stochgate.estimators.effects import find_directions
 from stochgate.estimators.evidence import find_stand_ins, rises_without, wilson_interval
-from stochgate.estimators.summary import COLUMNS, Summary, make_table
+from stochgate.estimators.summary import COLUMNS, Summary
+from stochgate.estimators.tables import make_table
 
 SURE = 5.0  # standard errors of a clear gain
 AGREED = 0.8  # mean selection frequency of features the folds agree on
@@ -35,7 +36,7 @@ def summarize(model: Any) -> Summary:
             "what it returned stays with the model."
         )
     rows = _rows(model, found)
-    features, total = make_table(rows), model.n_features_in_
+    features, total = make_table(rows, list(COLUMNS)), model.n_features_in_
     n_selected, lam, nan = int(model.support_.sum()), float(model.lam_), float("nan")
     if found is None:
         return Summary(features, None, n_selected, total, None, lam, nan, nan, 0, (GIVEN,))

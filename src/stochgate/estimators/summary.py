@@ -116,15 +116,6 @@ class Summary:
         return list(zip(*(column for column in columns if any(column[1:])), strict=True))
 
 
-def make_table(rows: list[dict[str, Any]]) -> Any:
-    """Return rows as a DataFrame where pandas is installed."""
-    try:
-        import pandas as pd
-    except ImportError:
-        return rows
-    return pd.DataFrame(rows, columns=list(COLUMNS))
-
-
 def _texts(row: dict[str, Any]) -> tuple[str, ...]:
     """Return a feature's line of the table."""
     others = ", ".join(map(str, row["stand_ins"]))

@@ -16,7 +16,7 @@ from stochgate.gates import Gate
 from stochgate.networks import Network
 from stochgate.objectives import Objective, Target
 
-_LARGEST_SEED = np.iinfo(np.int32).max
+LARGEST_SEED = np.iinfo(np.int32).max
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Task:
 
     def draw_seed(self) -> int:
         """Draw a seed from the random state."""
-        return int(self.random_state.randint(_LARGEST_SEED))
+        return int(self.random_state.randint(LARGEST_SEED))
 
     def on_device(self, weights: np.ndarray) -> Tensor:
         """Return weights in the dtype and on the device of the training."""

@@ -41,11 +41,13 @@ def conditional_p_values(
     candidates : ndarray of bool, shape (n_gates,)
     seed : int
     """
+    p_values = np.ones(len(candidates))
+    if not candidates.any():
+        return p_values
     weights, test = setting.fold_weights(learns)
     seeds = setting.seed + np.arange(len(learns))
     fixed = setting.fixed.to(weights.device)[None]
     trained, design = setting.execute(setting.plan(lam, seeds, weights, fixed, last_step=last_step))
-    p_values = np.ones(len(candidates))
     opened = (trained.models.gates() > 0).cpu().numpy()  # (n_models, n_gates)
     tested = np.flatnonzero(candidates & opened.any(axis=0))
     if len(tested) == 0:
@@ -69,8 +71,7 @@ class _Judge:
         self.scale = (scale * models.scaling.scale)[:, used]
         self.shift = None if models.scaling.shift is None else models.scaling.shift[:, used]
         self.X = design.columns.take(used).dense()
-        gate_of = torch.arange(design.n_gates, device=used.device)
-        self.gate_of = (gate_of if design.gate_of is None else design.gate_of)[used]
+        self.gate_of = design.gate_of_column()[used]
         self.design, self.learned, self.test = setting.design, models.learned, test
         self.objective, self.rows = setting.objective, setting.target.rows
 
@@ -104,9 +105,7 @@ class _Judge:
         squares = (columns.squares()[:, None] - n_samples * mean.square()).clamp_min(0)
         norms = (squares * centred.square().sum(0)).sqrt()  # (n_columns, n_columns of the gate)
         product = columns.project(centred).abs() / norms.clamp_min(torch.finfo(norms.dtype).tiny)
-        gate_of = self.design.gate_of
-        own = torch.arange(len(product), device=product.device) if gate_of is None else gate_of
-        strength = torch.where(own == gate, 0, product.amax(1))  # |correlation|
+        strength = torch.where(self.design.gate_of_column() == gate, 0, product.amax(1))  # |correlation|
         limit = norm.isf(LEVEL / 2 / len(strength)) / n_samples**0.5
         strongest = strength.topk(min(max(1, n_samples // 10), len(strength))).indices
         strongest = strongest[strength[strongest] > limit]

@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from stochgate.metrics import support_overlap
-from stochgate.selection.outer import Contest, judge_fold
+from stochgate.selection.outer import Rivals, judge_fold
 from stochgate.selection.splits import read_rows, split_rows
 
 _METRICS = {"classifier": "accuracy", "regressor": "R2", "survival": "concordance index", "other": "score"}
@@ -176,13 +176,13 @@ def evaluate(
     >>> found.n_selected, found.mean > 0.9
     (array([1, 1, 1]), True)
     """
-    contest = Contest(model, without_selection, _check_scorer(model, scoring), scoring is None)
+    rivals = Rivals(model, without_selection, _check_scorer(model, scoring), scoring is None)
     rows = read_rows(model, X, y, groups, sample_weight)
     n_features = rows.X.shape[1] if hasattr(rows.X, "shape") else len(rows.X[0])
     names = [str(name) for name in getattr(X, "columns", (f"x{j}" for j in range(n_features)))]
     seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
     folds = Parallel(n_jobs=n_jobs)(
-        delayed(judge_fold)(contest, rows, train, test, names) for train, test in split_rows(rows, cv, seed)
+        delayed(judge_fold)(rivals, rows, train, test, names) for train, test in split_rows(rows, cv, seed)
     )
     supports = [fold.support for fold in folds]
     return Evaluation(

@@ -66,7 +66,7 @@ def _without_copies(design: Design, order: np.ndarray, k: int, n_kept: int) -> l
     gate already taken.
     """
     considered = order[: 2 * k + 10]  # among more than that, copies no longer crowd out what counts
-    gate_of = torch.arange(design.n_gates) if design.gate_of is None else design.gate_of.cpu()
+    gate_of = design.gate_of_column().cpu()
     columns = torch.nonzero(torch.isin(gate_of, torch.from_numpy(considered)))[:, 0]
     X = design.columns.take(columns.to(design.columns.device)).dense().double()
     X = X - X.mean(0)

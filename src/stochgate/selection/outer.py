@@ -17,7 +17,7 @@ _CONSTANT_RISK = 0.5  # the concordance index of one risk for all
 
 
 @dataclass(frozen=True)
-class Contest:
+class Rivals:
     """What competes in every fold, and how it is scored.
 
     Attributes
@@ -54,21 +54,21 @@ class JudgedFold:
 
 
 def judge_fold(
-    contest: Contest, rows: Rows, train: np.ndarray, test: np.ndarray, names: list[str]
+    rivals: Rivals, rows: Rows, train: np.ndarray, test: np.ndarray, names: list[str]
 ) -> JudgedFold:
     """Fit on the rows `train`, score on the rows `test`."""
     learn, judge = rows.take(train), rows.take(test)
     with warnings.catch_warnings():
         # to select nothing is an answer here, and it is reported
         warnings.filterwarnings("ignore", message="No features? (was|were) selected")
-        fitted = _fit(contest.model, learn)
-        score = float(contest.scorer(fitted, judge.X, judge.y))
-        other, all_columns = contest.without_selection, float("nan")
+        fitted = _fit(rivals.model, learn)
+        score = float(rivals.scorer(fitted, judge.X, judge.y))
+        other, all_columns = rivals.without_selection, float("nan")
         if other is None:
-            other = _open_all(contest.model, len(names))
+            other = _open_all(rivals.model, len(names))
         if other is not None:
-            all_columns = float(contest.scorer(_fit(other, learn), judge.X, judge.y))
-        return JudgedFold(score, all_columns, _base_rate(contest, learn, judge), _support(fitted, names))
+            all_columns = float(rivals.scorer(_fit(other, learn), judge.X, judge.y))
+        return JudgedFold(score, all_columns, _base_rate(rivals, learn, judge), _support(fitted, names))
 
 
 def _fit(model: Any, rows: Rows) -> Any:
@@ -89,15 +89,15 @@ def _open_all(model: Any, n_features: int) -> Any:
     return clone(model).set_params(lam="auto", rule="auto", n_features_to_select=None, always_keep=keep)
 
 
-def _base_rate(contest: Contest, learn: Rows, judge: Rows) -> float:
+def _base_rate(rivals: Rivals, learn: Rows, judge: Rows) -> float:
     """Return the score of the prediction that uses no feature; NaN where it is not known."""
-    if learn.kind == "survival" and contest.scores_itself:
+    if learn.kind == "survival" and rivals.scores_itself:
         return _CONSTANT_RISK
     if learn.kind not in ("classifier", "regressor"):
         return float("nan")
     dummy = DummyClassifier(strategy="prior") if learn.kind == "classifier" else DummyRegressor()
     dummy.fit(learn.X, learn.y, sample_weight=learn.weights)
-    return float(contest.scorer(dummy, judge.X, judge.y))
+    return float(rivals.scorer(dummy, judge.X, judge.y))
 
 
 def _support(fitted: Any, names: list[str]) -> np.ndarray | None:

@@ -94,8 +94,7 @@ def correlation_z(
     varies = left > 1e-6 * columns.squares().double()
     z = torch.where(varies[:, None], product.abs() / size.clamp_min(1e-300), 0).amax(1)
     of_gate = torch.zeros(setting.design.n_gates, dtype=z.dtype, device=z.device)
-    gate_of = setting.design.gate_of
-    of_gate = z if gate_of is None else of_gate.scatter_reduce(0, gate_of, z, "amax")
+    of_gate = of_gate.scatter_reduce(0, setting.design.gate_of_column(), z, "amax")
     return np.where(support, 0.0, to_numpy(of_gate))
 
 

@@ -85,6 +85,15 @@ class Setting:
         roles = torch.from_numpy(learns).to(self.weights.device).repeat(n_cells, 1)
         return self.weights * (roles == LEARNS), self.weights * (roles == JUDGES)
 
+    def with_linear(self, gates: np.ndarray) -> "Setting":
+        """Return the setting whose network takes the columns of some gates past its hidden layers."""
+        if not gates.any():
+            return self
+        of_column = self.design.spread(torch.from_numpy(gates).to(self.weights.device)[None])[0]
+        network = self.network.with_linear(torch.nonzero(of_column)[:, 0].tolist())
+        assert network is not None  # only such networks are given linear features
+        return replace(self, network=network)
+
     def block_tensor(self) -> Tensor:
         """Return the block of every row."""
         return torch.from_numpy(self.blocks).to(self.weights.device)
@@ -126,11 +135,7 @@ class Recipe:
         """Train it once for every row of weights, shape (n_models, n_samples)."""
         support = torch.from_numpy(self.support).to(weights.device)
         linear = torch.from_numpy(self.linear).to(weights.device)
-        if self.linear.any():
-            of_column = setting.design.spread(linear[None])[0]
-            network = setting.network.with_linear(torch.nonzero(of_column)[:, 0].tolist())
-            assert network is not None  # only such networks are given linear features
-            setting = replace(setting, network=network)
+        setting = setting.with_linear(self.linear)
         is_open = support if self.lam is None else linear | (setting.fixed.to(weights.device) == OPEN)
         fixed = torch.where(is_open, OPEN, torch.where(support, FREE, CLOSED)).to(torch.int8)[None]
         seed = setting.seed + np.arange(len(weights))
