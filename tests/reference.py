@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from stochgate import survival_target
 from stochgate.streams import GATES, fold, uniform
 
 
@@ -157,14 +158,15 @@ def _regression(objective, y, w):
 
 
 def _cox(objective, y, w):
-    event, time = y
+    event, time, entry, stratum = y
 
     def loss(f, rows):
-        eta, at, dies, weight = f[:, 0], time[rows], event[rows], w[rows]
+        eta, at, since, group = f[:, 0], time[rows], entry[rows], stratum[rows]
+        dies, weight = event[rows], w[rows]
         total = 0.0
-        for t in torch.unique(at[dies]):
-            tied = dies & (at == t)
-            risk = (weight * torch.exp(eta))[at >= t].sum()
+        for t, s in {(float(at[i]), int(group[i])) for i in torch.nonzero(dies)[:, 0]}:
+            tied = dies & (at == t) & (group == s)
+            risk = (weight * torch.exp(eta))[(since < t) & (t <= at) & (group == s)].sum()
             tied_risk = (weight * torch.exp(eta))[tied].sum()
             total = total - (weight * eta)[tied].sum()
             d = int(tied.sum())
@@ -203,4 +205,9 @@ def problem(kind, n_samples=24, n_features=5, seed=0):
     if kind == "multioutput":
         return X, np.stack([X[:, 0], X[:, 1] + rng.normal(size=n_samples)], axis=1)
     time = np.ceil(3 * rng.exponential(np.exp(-0.5 * X[:, 0])))  # whole numbers: many ties
-    return X, (rng.random(n_samples) < 0.7, time)
+    event = rng.random(n_samples) < 0.7
+    if kind == "survival":
+        return X, survival_target(event, time)
+    late = rng.random(n_samples) < 0.4  # and strata of unequal size: a batch must hold rows to compare
+    entry = np.where(late, np.minimum(np.floor(time * rng.random(n_samples)), time - 1), -1)
+    return X, survival_target(event, time, entry, rng.random(n_samples) < 0.25)

@@ -14,16 +14,20 @@ SOURCE = Path(stochgate.__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
 
 # What each part may import of the package; the package's own __init__ may import everything.
-LEAVES = {"streams"}
+LEAVES = {"streams", "survival"}
 PARTS = {"gates", "networks", "objectives", "metrics", "datasets"}
 ALLOWED = {
     "streams": set(),
+    "survival": set(),
     "optional": set(),
     **{part: LEAVES | {part} for part in PARTS},
+    "metrics": LEAVES | {"optional", "metrics"},
     "engine": LEAVES | {"gates", "networks", "objectives", "engine"},
     "selection": LEAVES | {"gates", "networks", "objectives", "metrics", "engine", "selection"},
     "estimators": LEAVES | PARTS - {"datasets"} | {"engine", "selection", "estimators"},
-    "baselines": {"optional", "metrics", "objectives", "baselines"},
+    "baselines": LEAVES
+    | {"optional", "metrics", "objectives", "networks", "engine", "estimators", "baselines"},
+    "plots": LEAVES | {"optional", "metrics"},
     "study": {"optional", "study"},
 }
 

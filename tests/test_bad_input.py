@@ -197,7 +197,7 @@ BAD_Y = [
         lambda y: np.column_stack([y, y[:, 1]]),
         "y has shape \\(120, 3\\).*expected y = \\(event, time\\)",
     ),
-    (GatedCox, "fewer times", lambda y: (y[:, 0], y[:-1, 1]), "120 events but 119 times"),
+    (GatedCox, "fewer times", lambda y: (y[:, 0], y[:-1, 1]), "120 for event, 119 for time"),
     *(
         (c, "missing", lambda y: None, "requires y to be passed, but the target y is None")
         for c in ESTIMATORS

@@ -16,6 +16,7 @@ from sklearn.base import clone
 from stochgate.baselines import (
     BASELINES,
     BorutaSelector,
+    DeepSurvSelector,
     ForestSelector,
     LassoNetSelector,
     LassoSelector,
@@ -23,7 +24,9 @@ from stochgate.baselines import (
     XGBoostSelector,
 )
 from stochgate.baselines.forest import feature_counts
+from stochgate.baselines.kinds import KINDS, order_in_time
 from stochgate.baselines.lasso import log_partial_likelihood
+from stochgate.baselines.survival_forest import coarsen, permutation_importances
 
 PACKAGES = {
     BorutaSelector: "boruta",
@@ -34,6 +37,7 @@ PACKAGES = {
 # enough for a problem that one column decides
 SMALL = {
     BorutaSelector: {"max_iter": 15, "n_estimators": 10},
+    DeepSurvSelector: {"n_epochs": 300, "hidden": (4,), "gate": "gaussian", "device": "cpu"},
     ForestSelector: {"n_estimators": 10},
     LassoNetSelector: {
         "lambda_start": 1.0,
@@ -124,6 +128,19 @@ def test_what_a_baseline_can_not_do_is_refused_with_the_reason(baseline, kind):
         baseline(kind).fit(*easy_problem(kind))
 
 
+def test_deepsurv_without_gates_keeps_every_feature():
+    X, y = easy_problem("survival")
+    model = make(DeepSurvSelector, "survival", gate=None).fit(X, y)
+    assert model.get_support().all()
+    assert model.score(X, y) > 0.8
+
+
+def test_a_forest_that_does_not_select_keeps_every_feature():
+    model = make(ForestSelector, "survival", select=False).fit(*easy_problem("survival"))
+    assert model.get_support().all()
+    assert model.feature_importances_.argmax() == 1
+
+
 def test_an_unknown_kind_is_refused():
     with pytest.raises(ValueError, match="Unknown kind 'cox'; use one of"):
         LassoSelector("cox").fit(*easy_problem("regression"))
@@ -133,6 +150,13 @@ def test_lasso_ranks_features_of_several_classes():
     X, _ = easy_problem("classification", n_samples=200)
     model = LassoSelector(random_state=0).fit(X, np.digitize(X[:, 1] + X[:, 3], [-1, 1]))
     assert set(np.argsort(-model.feature_importances_)[:2]) == {1, 3}
+
+
+def test_the_lasso_of_noise_may_be_empty():
+    X, y = easy_problem("survival")
+    model = LassoSelector("survival", random_state=0).fit(X[::-1], y)
+    assert not model.get_support().any()
+    assert model.score(X, y) == 0.5
 
 
 @pytest.mark.parametrize("kind", ["classification", "regression"])
@@ -147,7 +171,14 @@ def test_boruta_without_confirmed_features_predicts_the_base_rate(kind):
     ("baseline", "parameter", "value"),
     [
         (LassoSelector, "n_splits", 2),
+        (DeepSurvSelector, "gate", "hard-concrete"),
+        (DeepSurvSelector, "lam", 0.0),
+        (DeepSurvSelector, "hidden", (2,)),
+        (DeepSurvSelector, "optimizer", "adam"),
+        (DeepSurvSelector, "lr", 0.01),
+        (DeepSurvSelector, "n_epochs", 5),
         (ForestSelector, "n_estimators", 3),
+        (ForestSelector, "select", False),
         (XGBoostSelector, "n_estimators", 2),
         (BorutaSelector, "max_iter", 2),
         (BorutaSelector, "n_estimators", 1),
@@ -161,9 +192,10 @@ def test_boruta_without_confirmed_features_predicts_the_base_rate(kind):
     ],
 )
 def test_every_parameter_changes_the_result(baseline, parameter, value):
-    X, y = easy_problem("regression")
-    usual = fitted(baseline, "regression")
-    changed = make(baseline, "regression", **{parameter: value}).fit(X, y)
+    kind = "regression" if "regression" in baseline.kinds() else "survival"
+    X, y = easy_problem(kind)
+    usual = fitted(baseline, kind)
+    changed = make(baseline, kind, **{parameter: value}).fit(X, y)
     assert not np.array_equal(usual.predict(X), changed.predict(X))
 
 
@@ -185,6 +217,51 @@ def test_partial_likelihood_equals_lifelines():
 def test_partial_likelihood_of_ties_is_breslows():
     y = np.array([(True, 1.0), (True, 1.0), (False, 2.0)], dtype=[("event", bool), ("time", float)])
     assert log_partial_likelihood(y, np.zeros(3)) == pytest.approx(-2 * np.log(3))
+
+
+def tied(n_samples=60):
+    """Return X and a y with 6 distinct times, censored rows among the events of each."""
+    X, y = easy_problem("survival", n_samples=n_samples)
+    y["time"] = np.digitize(y["time"], np.quantile(y["time"], [0.2, 0.4, 0.6, 0.8, 0.9]))
+    return X, y
+
+
+def test_the_order_in_time_keeps_the_partial_likelihood_of_ties():
+    X, y = tied()
+    ordered = y.copy()
+    ordered["time"] = order_in_time(y)
+    assert log_partial_likelihood(ordered, X[:, 1]) == pytest.approx(log_partial_likelihood(y, X[:, 1]))
+
+
+def test_the_loss_that_lassonet_is_given_is_breslows():
+    cox = pytest.importorskip("lassonet.cox")
+    X, y = tied()
+    target = torch.tensor(np.column_stack([order_in_time(y), y["event"]]))
+    found = cox.CoxPHLoss("breslow")(torch.tensor(X[:, 1]), target)
+    assert found * y["event"].sum() == pytest.approx(-log_partial_likelihood(y, X[:, 1]))
+
+
+def test_coarse_times_keep_their_order():
+    _, y = easy_problem("survival", n_samples=1000)
+    coarse = coarsen(y)["time"]
+    assert len(np.unique(coarse)) <= 151
+    order = np.argsort(y["time"], kind="stable")
+    assert (np.diff(coarse[order]) >= 0).all()
+
+
+def test_permuting_a_column_costs_what_the_model_gets_from_it():
+    X, y = easy_problem("survival")
+
+    class FirstColumn:
+        def predict(self, X):
+            return 3 * X[:, 1]
+
+    kind = KINDS["survival"]()
+    found = permutation_importances(
+        lambda X, y: FirstColumn(), kind, X, kind.encode(y), kind.folds(y, 3, 0), 0
+    )
+    assert found[1] == pytest.approx(kind.score(y, X[:, 1]) - 0.5, abs=0.1)
+    assert (np.delete(found, 1) == 0).all()
 
 
 @pytest.mark.parametrize("baseline", PACKAGES)

@@ -2,13 +2,15 @@
 
 import numpy as np
 import pytest
+import torch
 from scipy import sparse
 
 from problems import normal_columns
-from stochgate import GatedClassifier, GatedCox, GatedRegressor, Training
+from stochgate import GatedClassifier, GatedCox, GatedRegressor, Training, survival_target
 from stochgate.datasets import make_noise
 from stochgate.estimators.contest import make_settings
-from stochgate.selection.conditional import conditional_p_values
+from stochgate.objectives import Cox
+from stochgate.selection.conditional import _shuffle_within, conditional_p_values
 from stochgate.selection.subsamples import complementary_pairs
 
 
@@ -99,3 +101,28 @@ def test_the_seed_draws_the_shadows():
     first, second, other = (p_values(GatedRegressor(), X, y, seed=seed, lam=0.0) for seed in (1, 1, 2))
     np.testing.assert_array_equal(first, second)
     assert not np.allclose(first, other)
+
+
+def test_shadows_stay_within_the_stratum():
+    y = survival_target(np.ones(60), np.arange(60), strata=np.arange(60) % 3)
+    objective = Cox()
+    peers = objective.peers(objective.encode(y).rows)
+    assert peers.tolist() == [0, 1, 2] * 20
+    order = _shuffle_within(peers, torch.Generator().manual_seed(0))
+    assert torch.equal(order.sort().values, torch.arange(60))
+    assert torch.equal(peers[order], peers)
+    assert not torch.equal(order, torch.arange(60))
+    order = _shuffle_within(torch.zeros(60), torch.Generator().manual_seed(0))
+    assert torch.equal(order, torch.randperm(60, generator=torch.Generator().manual_seed(0)))
+
+
+def test_a_column_that_only_tells_the_stratum_tells_nothing():
+    p = []
+    for seed in range(4, 10):
+        problem = make_noise(200, 5, kind="survival", random_state=seed)
+        stratum = np.random.default_rng(seed).integers(2, size=200)
+        X = problem.X + 3 * stratum[:, None] * np.eye(5)[0]
+        y = survival_target(problem.y["event"], problem.y["time"], strata=stratum)
+        training = Training(n_steps=400, n_snapshots=2)
+        p.append(p_values(GatedCox(training=training), X, y, np.arange(5) == 0, lam=0.0)[0])
+    assert np.mean(p) > 0.4

@@ -1,8 +1,13 @@
+import os
+
 import numpy as np
 import pytest
 
 from stochgate import datasets
 
+needs_data = pytest.mark.skipif(
+    not os.environ.get("STOCHGATE_DATA"), reason="STOCHGATE_DATA names no folder of data"
+)
 MAKERS = [getattr(datasets, name) for name in datasets.__all__ if name.startswith("make_")]
 
 
@@ -22,9 +27,10 @@ def test_no_column_of_madelon_equals_the_label():
     assert agreement.max() < 0.8
 
 
+@pytest.mark.parametrize("make", [datasets.make_cox, datasets.make_cox_nonlinear])
 @pytest.mark.parametrize("censored", [0.3, 0.7])
-def test_the_share_of_censored_rows_is_as_asked(censored):
-    problem = datasets.make_cox(1000, censored=censored, random_state=0)
+def test_the_share_of_censored_rows_is_as_asked(make, censored):
+    problem = make(1000, censored=censored, random_state=0)
     assert problem.y["event"].mean() == pytest.approx(1 - censored, abs=0.01)
 
 
@@ -38,3 +44,49 @@ def test_neighbouring_columns_correlate_by_rho():
 def test_xor_has_no_main_effect():
     problem = datasets.make_xor(20_000, random_state=0)
     assert np.abs(np.corrcoef(problem.X.T, problem.y)[-1, :-1]).max() < 0.03
+
+
+def test_the_nonlinear_hazard_has_no_linear_effect():
+    problem = datasets.make_cox_nonlinear(20_000, n_features=5, censored=0.0, random_state=0)
+    X, log_time = problem.X, np.log(problem.y["time"])
+    assert np.abs(np.corrcoef(X.T, log_time)[-1, :-1]).max() < 0.03
+    shapes = [X[:, 0] * X[:, 1], X[:, 2] ** 2, np.abs(X[:, 3])]
+    assert np.linalg.lstsq(np.column_stack([*shapes, np.ones(len(X))]), -log_time)[0][:3] == pytest.approx(
+        [2, 1, 1], abs=0.05
+    )
+
+
+@needs_data
+def test_metabric_has_the_columns_of_the_paper():
+    data = datasets.load_metabric()
+    assert data.X.shape == (1904, 499)
+    assert data.y["event"].sum() == 1103
+    kinds, counts = np.unique(data.feature_kinds, return_counts=True)
+    assert dict(zip(kinds.tolist(), counts.tolist(), strict=True)) == {
+        "clinical": 5,
+        "gene": 486,
+        "oncotype": 8,
+    }
+    assert "ESR1" in data.feature_names[data.feature_kinds == "oncotype"]
+
+
+@needs_data
+def test_the_risk_of_the_gaussian_simulation_lies_in_the_first_two_columns():
+    data = datasets.load_gaussian_survival("test")
+    assert data.X.shape == (1000, 10)
+    radius = (data.X[:, :2] ** 2).sum(axis=1)
+    assert (
+        np.corrcoef(np.argsort(np.argsort(-radius)), np.argsort(np.argsort(data.log_hazard)))[0, 1] > 0.99
+    )
+    assert data.relevant.tolist() == [True, True] + [False] * 8
+    with pytest.raises(ValueError, match="Unknown part 'all'; use one of"):
+        datasets.load_gaussian_survival("all")
+
+
+def test_data_that_is_not_there_is_asked_for(monkeypatch, tmp_path):
+    monkeypatch.delenv("STOCHGATE_DATA", raising=False)
+    with pytest.raises(FileNotFoundError, match="set the environment variable STOCHGATE_DATA"):
+        datasets.load_metabric()
+    monkeypatch.setenv("STOCHGATE_DATA", str(tmp_path))
+    with pytest.raises(FileNotFoundError, match=r"There is no metabric\.npz in"):
+        datasets.load_metabric()

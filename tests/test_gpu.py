@@ -26,6 +26,8 @@ OBJECTIVES = [
     (Regression(), "regression"),
     (Cox(), "survival"),
     (Cox(ties="efron"), "survival"),
+    (Cox(), "entry and strata"),
+    (Cox(ties="efron"), "entry and strata"),
 ]
 NETWORKS = [MLP(hidden=()), MLP(hidden=(8, 4)), MLP(hidden=(8,), linear=(1,))]
 # Single precision holds these step sizes exactly: on a GPU the optimiser reads them from such a number.

@@ -13,6 +13,7 @@ from stochgate.estimators import (
     Summary,
 )
 from stochgate.selection import Evaluation, evaluate
+from stochgate.survival import survival_target
 
 __version__ = version("stochgate")
 
@@ -28,4 +29,5 @@ __all__ = [
     "Summary",
     "Training",
     "evaluate",
+    "survival_target",
 ]

@@ -2,6 +2,7 @@
 
 from stochgate.baselines.base import Baseline
 from stochgate.baselines.boruta import BorutaSelector
+from stochgate.baselines.deepsurv import DeepSurvSelector
 from stochgate.baselines.forest import ForestSelector, XGBoostSelector
 from stochgate.baselines.lasso import LassoSelector
 from stochgate.baselines.lassonet import LassoNetSelector
@@ -14,12 +15,14 @@ BASELINES: dict[str, type[Baseline]] = {
     "forest": ForestSelector,
     "xgboost": XGBoostSelector,
     "boruta": BorutaSelector,
+    "deepsurv": DeepSurvSelector,
 }
 
 __all__ = [
     "BASELINES",
     "Baseline",
     "BorutaSelector",
+    "DeepSurvSelector",
     "ForestSelector",
     "LassoNetSelector",
     "LassoSelector",

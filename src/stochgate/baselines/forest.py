@@ -1,15 +1,22 @@
 """Tree ensembles, whose importances are cut where held-out rows say so."""
 
 from abc import abstractmethod
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from stochgate.baselines.base import Baseline, OnColumns, Selection
+from stochgate.baselines.kinds import order_in_time
+from stochgate.baselines.survival_forest import SurvivalForest, permutation_importances
 from stochgate.optional import require
 
-FORESTS = {"classification": RandomForestClassifier, "regression": RandomForestRegressor}
+FORESTS = {
+    "classification": RandomForestClassifier,
+    "regression": RandomForestRegressor,
+    "survival": SurvivalForest,
+}
 
 
 def feature_counts(n_features: int) -> list[int]:
@@ -36,15 +43,20 @@ class ValidatedThreshold(Baseline):
     """
 
     n_estimators: int
+    select: bool = True
 
     @abstractmethod
     def _fit_trees(self, X: np.ndarray, y: np.ndarray, seed: int) -> Any:
-        """Return a fitted ensemble with `feature_importances_` and `predict`."""
+        """Return a fitted ensemble with `predict`."""
+
+    def _importances(self, trees: Any, X: np.ndarray, y: np.ndarray, seed: int) -> np.ndarray:
+        """Return the importances of an ensemble that was trained on X and y, shape (n_features,)."""
+        return np.asarray(trees.feature_importances_, dtype=np.float64)
 
     def _select(self, X: np.ndarray, y: np.ndarray, seed: int) -> Selection:
         train, valid = self._kind.hold_out(y, 0.2, seed)
         everything = self._fit_trees(X[train], y[train], seed)
-        importances = np.asarray(everything.feature_importances_, dtype=np.float64)
+        importances = self._importances(everything, X[train], y[train], seed)
         order = np.argsort(-importances, kind="stable")
 
         def validate(n: int) -> float:
@@ -53,26 +65,30 @@ class ValidatedThreshold(Baseline):
             columns = slice(None) if n == len(order) else top
             return self._kind.score(y[valid], trees.predict(X[valid][:, columns]))
 
-        counts = feature_counts(X.shape[1])
+        counts = feature_counts(X.shape[1]) if self.select else [X.shape[1]]
         n = counts[int(np.argmax([validate(n) for n in counts]))]
         support = np.isin(np.arange(X.shape[1]), order[:n])
         return Selection(support, importances, OnColumns(self._fit_trees(X[:, support], y, seed), support))
 
 
 class ForestSelector(ValidatedThreshold):
-    """A random forest with a validated threshold on its impurity importances.
+    """A random forest with a validated threshold on its importances.
 
     Parameters
     ----------
-    kind : {"classification", "regression"}, default="classification"
+    kind : {"classification", "regression", "survival"}, default="classification"
+        Survival is scikit-survival's random survival forest.
     n_estimators : int, default=200
         Trees of each forest.
+    select : bool, default=True
+        Whether there is a threshold; without one every feature is kept.
     random_state : int, RandomState or None, default=None
 
     Attributes
     ----------
     feature_importances_ : ndarray, shape (n_features,)
-        Impurity importances of the forest on all columns.
+        Impurity importances of the forest on all columns. A survival forest has none: there it is how much
+        of Harrell's C forests on two thirds of the rows lose on the others when the column is permuted.
 
     Examples
     --------
@@ -83,18 +99,27 @@ class ForestSelector(ValidatedThreshold):
     array([1])
     """
 
-    _refused = {
-        "survival": "a survival forest has no impurity importances, and permuting every feature of it "
-        "takes too long"
-    }
-
-    def __init__(self, kind: str = "classification", *, n_estimators: int = 200, random_state: Any = None):
+    def __init__(
+        self,
+        kind: str = "classification",
+        *,
+        n_estimators: int = 200,
+        select: bool = True,
+        random_state: Any = None,
+    ):
         self.kind = kind
         self.n_estimators = n_estimators
+        self.select = select
         self.random_state = random_state
 
     def _fit_trees(self, X: np.ndarray, y: np.ndarray, seed: int) -> Any:
         return FORESTS[self.kind](self.n_estimators, random_state=seed).fit(X, y)
+
+    def _importances(self, trees: Any, X: np.ndarray, y: np.ndarray, seed: int) -> np.ndarray:
+        if hasattr(trees, "feature_importances_"):
+            return super()._importances(trees, X, y, seed)
+        folds = self._kind.folds(y, 3, seed)
+        return permutation_importances(partial(self._fit_trees, seed=seed), self._kind, X, y, folds, seed)
 
 
 class XGBoostSelector(ValidatedThreshold):
@@ -137,7 +162,8 @@ class _CoxTrees:
         self.model = model.set_params(objective="survival:cox")
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> "_CoxTrees":
-        self.model.fit(X, np.where(y["event"], y["time"], -y["time"]))
+        order = order_in_time(y)  # from 1 on: a censored row at time 0 would have no sign
+        self.model.fit(X, np.where(y["event"], order, -order))
         return self
 
     def predict(self, X: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 from sklearn.utils import column_or_1d
 
 from stochgate.metrics import concordance_index
-from stochgate.objectives.survival_target import read_survival_target
+from stochgate.survival import read_survival_target
 
 Rows = tuple[np.ndarray, np.ndarray]
 
@@ -92,10 +92,10 @@ class Survival(Kind):
 
     def encode(self, y: Any) -> np.ndarray:
         """Return the structured array, whatever form y has."""
-        event, time = read_survival_target(y)
-        encoded = np.empty(len(event), dtype=[("event", bool), ("time", np.float64)])
-        encoded["event"], encoded["time"] = event, time
-        return encoded
+        target = read_survival_target(y)
+        if target.entry is not None or target.stratum is not None:
+            raise ValueError("Baselines know no entry times and no strata: leave them out of y.")
+        return target.to_array()
 
     def strata(self, y: np.ndarray) -> np.ndarray:
         """Return the events."""
@@ -103,7 +103,30 @@ class Survival(Kind):
 
     def score(self, y: Any, prediction: np.ndarray) -> float:
         """Return Harrell's C."""
-        return concordance_index(*read_survival_target(y), prediction)
+        target = read_survival_target(y)
+        return concordance_index(target.event, target.time, prediction)
+
+
+def order_in_time(y: np.ndarray) -> np.ndarray:
+    """Return numbers from 1 on in the order of the times, a censored row after the events tied with it.
+
+    The partial likelihood knows nothing else of the times. Some packages need a censored row that shares
+    the time of an event to be told apart to keep it at risk, or lose close times in single precision.
+
+    Parameters
+    ----------
+    y : structured array with the fields "event" and "time", shape (n_samples,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stochgate.baselines.kinds import order_in_time
+    >>> y = np.array([(0, 2.5), (1, 2.5), (1, 0.0)], dtype=[("event", bool), ("time", float)])
+    >>> order_in_time(y)
+    array([4., 3., 1.])
+    """
+    _, rank = np.unique(y["time"], return_inverse=True)
+    return 1.0 + 2 * rank + ~y["event"]
 
 
 KINDS: dict[str, type[Kind]] = {

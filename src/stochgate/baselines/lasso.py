@@ -53,6 +53,8 @@ class LassoSelector(Baseline):
         with warnings.catch_warnings():
             # the weakest penalties of a path need more steps than they are worth
             warnings.simplefilter("ignore", ConvergenceWarning)
+            # said by Coxnet of the empty model, which is a candidate
+            warnings.filterwarnings("ignore", "all coefficients are zero", UserWarning)
             model = _FITS[self.kind](scaler.transform(X), y, folds, seed)
         size = np.abs(model.coef_).reshape(-1, X.shape[1]).max(axis=0)
         return Selection(size > 0, size, make_pipeline(scaler, model))

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.preprocessing import StandardScaler
 
 from stochgate.baselines.base import Baseline, Selection, torch_seed
+from stochgate.baselines.kinds import order_in_time
 from stochgate.optional import require
 
 
@@ -103,7 +104,8 @@ _NETWORKS: dict[str, tuple[str, dict[str, Any]]] = {
 _TARGETS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "classification": np.asarray,
     "regression": np.asarray,
-    "survival": lambda y: np.column_stack([y["time"], y["event"]]),
+    # a censored row that shares the time of an event could drop out of LassoNet's risk sets
+    "survival": lambda y: np.column_stack([order_in_time(y), y["event"]]),
 }
 
 

@@ -1,8 +1,10 @@
-"""Data sets: synthetic problems whose relevant features are known."""
+"""Data sets: synthetic problems whose relevant features are known, and real ones."""
 
+from stochgate.datasets.real import RealProblem, load_gaussian_survival, load_metabric
 from stochgate.datasets.synthetic import (
     Problem,
     make_cox,
+    make_cox_nonlinear,
     make_friedman,
     make_linear,
     make_madelon,
@@ -16,7 +18,11 @@ from stochgate.datasets.synthetic import (
 
 __all__ = [
     "Problem",
+    "RealProblem",
+    "load_gaussian_survival",
+    "load_metabric",
     "make_cox",
+    "make_cox_nonlinear",
     "make_friedman",
     "make_linear",
     "make_madelon",

@@ -146,6 +146,19 @@ def make_cox(
     return Problem(X, _survival(rng, 0.7 * X @ beta, censored), relevant)
 
 
+def make_cox_nonlinear(
+    n_samples: int = 500, n_features: int = 200, censored: float = 0.5, random_state: RandomState = None
+) -> Problem:
+    """Cox model with the log hazard 2 x1 x2 + x3^2 - 1 + |x4|, drawn as in `make_cox`.
+
+    None of the four has a linear effect.
+    """
+    rng = check_random_state(random_state)
+    X = rng.normal(size=(n_samples, n_features))
+    log_hazard = 2 * X[:, 0] * X[:, 1] + X[:, 2] ** 2 - 1 + np.abs(X[:, 3])
+    return Problem(X, _survival(rng, log_hazard, censored), _first(4, X))
+
+
 def make_noise(
     n_samples: int = 300, n_features: int = 200, kind: str = "regression", random_state: RandomState = None
 ) -> Problem:

@@ -45,7 +45,8 @@ def bytes_per_model(plan: Plan, design: Design, target: Target) -> int:
     weights, activations = plan.network.floats(design.n_total, n_rows, target.n_outputs)
     # weights, gradient, two moments and the gated copy; gates, scaling and snapshots; rows
     floats = 5 * weights + (8 + plan.training.n_snapshots) * design.n_gates
-    floats += 3 * design.columns.n_columns + 3 * activations + 8 * n_samples
+    n_entries = max(len(value) for value in target.rows.values())  # n_samples, or more of a tree of times
+    floats += 3 * design.columns.n_columns + 3 * activations + 8 * n_entries
     return floats * plan.weights.element_size()
 
 

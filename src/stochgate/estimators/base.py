@@ -19,7 +19,7 @@ from stochgate.estimators.auto import fit_auto, fit_exactly
 from stochgate.estimators.features import make_gate_map
 from stochgate.estimators.inquiry import InquiryMixin
 from stochgate.estimators.kinds import make_networks
-from stochgate.estimators.prepare import check_rows
+from stochgate.estimators.prepare import Prepared, check_rows
 from stochgate.estimators.progress import ProgressBar
 from stochgate.estimators.task import Fitted, Task, fit_single
 from stochgate.estimators.validation import (
@@ -209,8 +209,12 @@ class GatedEstimator(InquiryMixin, SelectorMixin, BaseEstimator):
         self._objective = models.plan.objective
         self._learned = {name: value.cpu() for name, value in models.learned.items()}
         self._facts = data.target.facts
+        self._learn_from_rows(data)
         constant = ((models.fixed != models.plan.fixed) & (models.plan.fixed != CLOSED))[0].cpu().numpy()
         self._warn(np.flatnonzero(spread(constant)))
+
+    def _learn_from_rows(self, data: Prepared) -> None:
+        """Learn what predictions need besides the network, from all rows of the fit."""
 
     def _warn(self, constant: np.ndarray) -> None:
         """Warn of constant columns, and of an empty selection."""

@@ -3,21 +3,27 @@
 from typing import Any
 
 import numpy as np
+import torch
+from numpy.typing import ArrayLike
 
 from stochgate.engine import Training
 from stochgate.estimators.base import GatedEstimator
+from stochgate.estimators.baseline import Baseline
+from stochgate.estimators.prepare import Prepared
 from stochgate.gates import Gate
 from stochgate.metrics import concordance_index
 from stochgate.networks import Network
 from stochgate.objectives import Cox, Objective
-from stochgate.objectives.survival_target import read_survival_target
+from stochgate.survival import read_survival_target
 
 
 class GatedCox(GatedEstimator):
     """Cox proportional hazards model that selects its features with stochastic gates.
 
-    y is (event, time): a structured array as in scikit-survival, a tuple of two arrays, or two columns
-    of which the first is the event (1 = observed, 0 = censored).
+    y is (event, time): a tuple of two arrays, two columns of which the first is the event (1 = observed,
+    0 = censored), a structured array as in scikit-survival, or a DataFrame with an event and a time. With
+    entry times (left truncation) or strata it is what `survival_target` returns, or a DataFrame with the
+    columns event, time, entry and stratum.
 
     Parameters
     ----------
@@ -27,6 +33,7 @@ class GatedCox(GatedEstimator):
         that at least half of the folds open, and the final model is trained on them and all rows. What
         transfers between data sets is lam / n_gates.
     ties : {"breslow", "efron"}, default="breslow"
+        How tied events enter the likelihood and the baseline hazard.
     gate : {"gaussian", "hard-concrete", "deterministic"} or Gate, default="gaussian"
     network : {"linear", "mlp", "encoded"} or Network, optional
         By default "auto" races the three kinds, and a given lam takes "mlp".
@@ -86,6 +93,9 @@ class GatedCox(GatedEstimator):
         The step the model is from.
     history_ : dict of ndarray
         "step", "train_loss" and "held_out_loss" at each snapshot.
+    baseline_ : Baseline
+        The cumulative hazard of a row whose `predict` is 0, of each stratum, estimated from all rows of the
+        fit: ``baseline_.cumulative_hazard(times, stratum)``.
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn
 
     Examples
@@ -150,7 +160,63 @@ class GatedCox(GatedEstimator):
         """Return the log hazard of each row relative to the baseline, shape (n_samples,)."""
         return self._read(X)[:, 0]
 
-    def score(self, X: Any, y: Any) -> float:
-        """Return Harrell's concordance index of the predicted risk."""
-        event, time = read_survival_target(y)
-        return concordance_index(event, time, self.predict(X))
+    def predict_survival_function(
+        self, X: Any, times: ArrayLike | None = None, strata: ArrayLike | None = None
+    ) -> np.ndarray:
+        r"""Return the probability of no event up to each time, :math:`\exp(-H_0(t) e^{f(x)})`.
+
+        Parameters
+        ----------
+        X : array, DataFrame or sparse matrix, shape (n_samples, n_features)
+        times : array, shape (n_times,), optional
+        strata : array of labels, shape (n_samples,), optional
+            Needed where the fit had strata, and known to it.
+
+        Returns
+        -------
+        ndarray, shape (n_samples, n_times); without times an array of functions, shape (n_samples,), to be
+        called with times, with the times x where they change and the values y. After the last time of
+        the fit curves stay as they are.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from stochgate import GatedCox
+        >>> X = np.random.default_rng(0).normal(size=(100, 2))
+        >>> y = np.ones(100), np.exp(-X[:, 0])
+        >>> model = GatedCox(lam=0.1, network="linear", random_state=0).fit(X, y)
+        >>> model.predict_survival_function(X[:3], times=[0.5, 1.0, 2.0]).shape
+        (3, 3)
+        >>> model.predict_survival_function(X[:3])[0](0.0)
+        np.float64(1.0)
+        """
+        return self._predict_curves(X, times, strata, lambda hazard: np.exp(-hazard))
+
+    def predict_cumulative_hazard_function(
+        self, X: Any, times: ArrayLike | None = None, strata: ArrayLike | None = None
+    ) -> np.ndarray:
+        """Return the cumulative hazard at each time; all as in `predict_survival_function`."""
+        return self._predict_curves(X, times, strata, lambda hazard: hazard)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return Harrell's concordance index of the predicted risk, of pairs within a stratum."""
+        target = read_survival_target(y)
+        return concordance_index(
+            target.event,
+            target.time,
+            self.predict(X),
+            entry=target.entry,
+            strata=target.stratum,
+            sample_weight=sample_weight,
+        )
+
+    def _predict_curves(self, X: Any, times: Any, strata: Any, read: Any) -> np.ndarray:
+        log_risk = self.predict(X)
+        return self.baseline_.predict(log_risk, times, strata, read)
+
+    def _learn_from_rows(self, data: Prepared) -> None:
+        """Estimate the baseline hazard, in double precision."""
+        rows = {name: value.cpu() for name, value in data.target.rows.items()}
+        output, weights = self._predictor.outputs(data.X).double(), torch.from_numpy(data.weights)[None]
+        log_steps = Cox(self.ties).log_hazard(output, rows, weights)[0].numpy()
+        self.baseline_ = Baseline.make(rows["block"].numpy(), log_steps, **self._facts)

@@ -28,6 +28,8 @@ class Prepared:
     gate_map : GateMap
     weights : ndarray, shape (n_samples,)
         Sample weights, 1 on average.
+    X : ndarray or csr_array, shape (n_samples, n_features)
+        The features as they were given.
     """
 
     design: Design
@@ -35,6 +37,7 @@ class Prepared:
     inputs: Inputs
     gate_map: GateMap
     weights: np.ndarray
+    X: Any
 
 
 def check_rows(
@@ -83,6 +86,7 @@ def prepare(
         inputs,
         gate_map,
         weights,
+        X,
     )
 
 

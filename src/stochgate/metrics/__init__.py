@@ -6,12 +6,14 @@ from stochgate.metrics.selection import (
     selection_scores,
     support_overlap,
 )
-from stochgate.metrics.survival import concordance_index
+from stochgate.metrics.survival import concordance_index, integrated_brier_score, uno_concordance
 
 __all__ = [
     "concordance_index",
     "informative_weight_ratio",
+    "integrated_brier_score",
     "median_rank",
     "selection_scores",
     "support_overlap",
+    "uno_concordance",
 ]

@@ -92,6 +92,10 @@ class Objective(BaseEstimator, ABC):
         """Return the kind of each row, so that held-out rows can be drawn from every kind."""
         return torch.zeros(len(next(iter(rows.values()))), dtype=torch.int64)
 
+    def peers(self, rows: Rows) -> Tensor:
+        """Return for each row the number of the set of rows within which the loss compares."""
+        return torch.zeros_like(self.strata(rows))
+
     def read(self, output: Tensor, learned: Learned) -> Tensor:
         """Turn network outputs into predictions on the scale of y."""
         return output

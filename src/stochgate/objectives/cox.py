@@ -4,21 +4,23 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import StrOptions
 from torch import Tensor
 
 from stochgate.objectives.base import Learned, Objective, Rows, Target
-from stochgate.objectives.survival_target import read_survival_target
+from stochgate.objectives.risk_sets import LogCumSumExp, LogSumOverIntervals, cut_intervals
+from stochgate.survival import read_survival_target
+
+_GIVEN = ("event", "block", "until", "stratum")  # of each row; all else follows
 
 
 class Cox(Objective):
     r"""The negative log partial likelihood, divided by the weight of the events.
 
-    .. math:: L = -\sum_{i: \delta_i = 1} w_i \Big(\eta_i -
-       \log \sum_{j: t_j \ge t_i} w_j e^{\eta_j}\Big)
+    .. math:: L = -\sum_{i: \delta_i = 1} w_i \Big(\eta_i - \log \sum_{j \in R_i} w_j e^{\eta_j}\Big)
 
-    for Breslow's treatment of ties. Efron's replaces the inner sum, for the r-th of d tied events, by
+    for Breslow's treatment of ties. The risk set :math:`R_i` holds the rows of the same stratum with
+    :math:`\text{entry}_j < t_i \le t_j`. Efron's replaces the inner sum, for the r-th of d tied events, by
     :math:`S - (r / d) E` with S the sum over the risk set and E that over the tied events, and gives
     each of these d logarithms the mean weight of the d events (as R's ``survival`` does). Weights
     act inside the risk sets, and a row of weight 0 leaves them. Everything is in log space.
@@ -40,15 +42,31 @@ class Cox(Objective):
     def __init__(self, ties: str = "breslow"):
         self.ties = ties
 
-    def encode(self, y: ArrayLike | tuple[Any, Any]) -> Target:  # noqa: D102
-        event, time = read_survival_target(y)
-        _, block = np.unique(-time, return_inverse=True)  # block 0 holds the latest time
-        rows = {"event": torch.tensor(event), "block": torch.from_numpy(block)}
-        return Target(self._sort(rows), 1, {})
+    def encode(self, y: Any) -> Target:
+        """Check y and number its times: stratum after stratum, block after block, the latest time first.
+
+        A row is at risk from its own block on up to "until", where that is not the end of all blocks.
+        """
+        target = read_survival_target(y)
+        times, block = np.unique(-target.time, return_inverse=True)
+        entry = np.full(len(block), -np.inf) if target.entry is None else target.entry
+        until = np.searchsorted(times, -entry)  # the first block that is not after the entry
+        strata, stratum = None, np.zeros(len(block), dtype=np.int64)
+        if target.stratum is not None:
+            strata, stratum = np.unique(target.stratum, return_inverse=True)
+        offset = stratum * (len(times) + 1)
+        rows = {"event": torch.tensor(target.event), "block": torch.from_numpy(block + offset)}
+        if (until + offset < len(times)).any() or stratum.any():
+            rows["until"], rows["stratum"] = torch.from_numpy(until + offset), torch.from_numpy(stratum)
+        return Target(self._sort(rows), 1, {"times": -times, "strata": strata})
 
     def take(self, rows: Rows, index: Tensor) -> Rows:
-        """Return a mini-batch; its risk sets are those within the batch."""
-        return self._sort({name: rows[name][index] for name in ("event", "block")})
+        """Return a mini-batch; its risk sets are those within the batch.
+
+        The expected gradient is then not that of all rows: it is that of a partial likelihood in which
+        everyone is compared with the few others of a batch.
+        """
+        return self._sort({name: rows[name][index] for name in _GIVEN if name in rows})
 
     def base(self, rows: Rows, weights: Tensor, learned: Learned) -> Tensor:  # noqa: D102
         return weights.new_zeros(len(weights), 1)
@@ -60,15 +78,32 @@ class Cox(Objective):
     def loss(  # noqa: D102
         self, output: Tensor, rows: Rows, weights: Tensor, learned: Learned
     ) -> Tensor:
-        eta = output[:, rows["order"], 0]  # (n_models, n_samples), latest time first
-        weights = weights[:, rows["order"]]
-        at_risk = weights.log() + eta  # -inf for a row of weight 0
-        log_risk = LogCumSumExp.apply(at_risk)[:, rows["end"]]
-        weighs = rows["dies"] & (weights > 0)
+        eta, weights, weighs, log_risk = self._at_risk(output, rows, weights)
         losses = weights * (log_risk - eta)
         if self.ties == "efron":
-            losses = losses + self._efron(weights, weighs, at_risk, log_risk, rows)
+            mean, less = self._efron(eta, weights, weighs, log_risk, rows)
+            losses = losses + mean * less
         return torch.where(weighs, losses, 0).sum(1)
+
+    def log_hazard(self, output: Tensor, rows: Rows, weights: Tensor) -> Tensor:
+        """Return the log of what each event adds to the baseline's cumulative hazard; -inf for others.
+
+        These are Breslow's estimate and, for Efron's ties, the one that goes with them.
+
+        Parameters
+        ----------
+        output, rows, weights : as in `loss`
+
+        Returns
+        -------
+        Tensor, shape (n_models, n_samples)
+        """
+        eta, weights, weighs, log_risk = self._at_risk(output, rows, weights)
+        if self.ties == "efron":
+            weights, less = self._efron(eta, weights, weighs, log_risk, rows)
+            log_risk = log_risk + less
+        log_hazard = torch.where(weighs, weights.log() - log_risk, -torch.inf)
+        return torch.empty_like(log_hazard).index_copy(1, rows["order"], log_hazard)
 
     def held_out_loss(
         self, output: Tensor, rows: Rows, weights: Tensor, test_weights: Tensor, learned: Learned
@@ -81,56 +116,62 @@ class Cox(Objective):
     def strata(self, rows: Rows) -> Tensor:  # noqa: D102
         return rows["event"].long()
 
-    @staticmethod
-    def _sort(rows: Rows) -> Rows:
-        """Add the order of falling time and, for each position, the last one tied with it."""
-        order = torch.argsort(rows["block"], stable=True)
-        _, group, size = torch.unique_consecutive(
-            rows["block"][order], return_inverse=True, return_counts=True
-        )
-        end = size.cumsum(0)[group] - 1
-        return {**rows, "order": order, "group": group, "end": end, "dies": rows["event"][order]}
+    def peers(self, rows: Rows) -> Tensor:
+        """Return the stratum of each row."""
+        return rows["stratum"] if "stratum" in rows else super().peers(rows)
 
     @staticmethod
-    def _efron(weights: Tensor, weighs: Tensor, at_risk: Tensor, log_risk: Tensor, rows: Rows) -> Tensor:
-        """Return what Efron's loss adds to Breslow's; a model's own events alone count as tied."""
-        group = rows["group"].expand_as(at_risk)
+    def _sort(rows: Rows) -> Rows:
+        """Add the order of the blocks, and what finds the risk set of each position.
+
+        That is the last position tied with it where risk sets only grow, else the pieces of a tree over
+        the blocks that each row's blocks were cut into.
+        """
+        order = torch.argsort(rows["block"], stable=True)
+        blocks, group, size = torch.unique_consecutive(
+            rows["block"][order], return_inverse=True, return_counts=True
+        )
+        found = {**rows, "order": order, "group": group, "dies": rows["event"][order]}
+        if "until" not in rows:
+            return {**found, "end": size.cumsum(0)[group] - 1}
+        row, node = cut_intervals(group, torch.searchsorted(blocks, rows["until"][order]))
+        return {**found, "row": row, "node": node}
+
+    @staticmethod
+    def _at_risk(output: Tensor, rows: Rows, weights: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Return log hazards, weights, which are events, and the log risk at each one's time, in order."""
+        eta = output[..., 0].index_select(1, rows["order"])  # (n_models, n_samples), as are all of these
+        weights = weights.index_select(1, rows["order"])
+        hazard = weights.log() + eta  # -inf for a row of weight 0
+        if "until" in rows:
+            sums = LogSumOverIntervals.apply(hazard, rows["row"], rows["node"])
+            log_risk = sums.index_select(1, rows["group"])
+        else:
+            log_risk = LogCumSumExp.apply(hazard).index_select(1, rows["end"])
+        return eta, weights, rows["dies"] & (weights > 0), log_risk
+
+    @staticmethod
+    def _efron(
+        eta: Tensor, weights: Tensor, weighs: Tensor, log_risk: Tensor, rows: Rows
+    ) -> tuple[Tensor, Tensor]:
+        """Return the mean weight of tied events, and what Efron adds to the log risk of each of them.
+
+        A model's own events alone count as tied.
+        """
+        group = rows["group"].expand_as(eta)
 
         def per_group(values: Tensor) -> Tensor:  # there are at most as many groups as rows
             return torch.zeros_like(values).scatter_add(1, group, values)
 
-        counts = weighs.to(at_risk.dtype)
+        counts = weighs.to(eta.dtype)
         tied = per_group(counts).gather(1, group).clamp_min(1)  # d
         before = torch.where(weighs, counts.cumsum(1) - counts, torch.inf)
         first = torch.full_like(tied, torch.inf)
         first = first.scatter_reduce(1, group, before, "amin").gather(1, group)
         rank = torch.where(weighs, before - first, 0)  # 0 .. d - 1
         # log E - log S from values relative to S: both are at most 0, so nothing overflows
-        relative = torch.where(weighs, at_risk - torch.where(weighs, log_risk, 0), -torch.inf)
+        hazard = weights.log() + eta
+        relative = torch.where(weighs, hazard - torch.where(weighs, log_risk, 0), -torch.inf)
         share = per_group(relative.exp()).gather(1, group)
         mean = per_group(torch.where(weighs, weights, 0)).gather(1, group) / tied
-        return mean * torch.log1p(-rank / tied * share)
-
-
-class LogCumSumExp(torch.autograd.Function):
-    """log(cumsum(exp(x))) along dim 1, with a gradient that neither overflows nor meets inf - inf.
-
-    The gradient, sum over i >= j of g_i exp(x_j - L_i), is itself computed in log space, apart for the
-    positive and the negative g.
-    """
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor) -> Tensor:  # noqa: D102
-        result = torch.logcumsumexp(x, dim=1)
-        ctx.save_for_backward(x, result)
-        return result
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Tensor:  # noqa: D102
-        x, result = ctx.saved_tensors
-
-        def summed(size: Tensor) -> Tensor:
-            terms = torch.where(size > 0, size.log() - result, -torch.inf)
-            return (x + torch.logcumsumexp(terms.flip(1), dim=1).flip(1)).exp()
-
-        return summed(grad.clamp_min(0)) - summed(grad.clamp_max(0).neg())
+        return mean, torch.log1p(-rank / tied * share)

@@ -74,6 +74,7 @@ class _Judge:
         self.gate_of = design.gate_of_column()[used]
         self.design, self.learned, self.test = setting.design, models.learned, test
         self.objective, self.rows = setting.objective, setting.target.rows
+        self.peers = setting.objective.peers(setting.target.rows).to(self.X.device)
 
     @torch.no_grad()
     def p_value(self, gate: int, in_models: Tensor, generator: torch.Generator) -> float:
@@ -84,7 +85,7 @@ class _Judge:
         losses = [self._loss(self.X, in_models)]
         X = self.X.clone()
         for _ in range(N_DRAWS):
-            order = torch.randperm(len(X), generator=generator).to(X.device)
+            order = _shuffle_within(self.peers, generator)
             X[:, at] = expected + (real - expected)[order]
             losses.append(self._loss(X, in_models))
         with_real, shadows = losses[0], torch.stack(losses[1:])
@@ -115,3 +116,13 @@ class _Judge:
         others = torch.cat([others, torch.ones_like(others[:, :1])], dim=1)
         # columns may depend on each other, which "gelsd" alone can bear; it is not there on a GPU
         return (others @ torch.linalg.lstsq(others, real.double().cpu(), driver="gelsd").solution).to(real)
+
+
+def _shuffle_within(peers: Tensor, generator: torch.Generator) -> Tensor:
+    """Return an order of the rows in which each moves to the place of one of its peers.
+
+    A column may well depend on the stratum of a row, which the loss takes as given.
+    """
+    order = torch.randperm(len(peers), generator=generator).to(peers.device)
+    by_peers = torch.argsort(peers, stable=True)
+    return order[torch.argsort(peers[order], stable=True)][torch.argsort(by_peers)]

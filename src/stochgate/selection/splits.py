@@ -18,7 +18,7 @@ from sklearn.model_selection import (
 )
 from sklearn.utils import _safe_indexing, indexable
 
-from stochgate.objectives.survival_target import read_survival_target
+from stochgate.survival import is_survival_target, read_survival_target
 
 
 @dataclass(frozen=True)
@@ -54,13 +54,13 @@ def read_rows(model: Any, X: Any, y: Any, groups: Any = None, sample_weight: Any
     if y is None:
         raise ValueError("y is missing: without a target nothing can be scored.")
     kind = "classifier" if is_classifier(model) else "regressor" if is_regressor(model) else "other"
-    if kind == "other" and (isinstance(y, tuple) or _n_columns(y) == 2):
+    if kind == "other" and is_survival_target(y):
         kind = "survival"
     if kind == "survival":
-        event, time = read_survival_target(y)
-        strata = event.astype(int)
+        target = read_survival_target(y)
+        strata = target.event.astype(int)
         if isinstance(y, tuple):
-            y = np.array(list(zip(event, time, strict=True)), dtype=[("event", bool), ("time", float)])
+            y = target.to_array()
     elif kind == "classifier":
         strata = np.unique(np.asarray(y), return_inverse=True)[1].ravel()
     else:
@@ -68,12 +68,6 @@ def read_rows(model: Any, X: Any, y: Any, groups: Any = None, sample_weight: Any
     X, y, groups, weights = indexable(X.tocsr() if sparse.issparse(X) else X, y, groups, sample_weight)
     groups, weights = (None if part is None else np.asarray(part) for part in (groups, weights))
     return Rows(X, y, kind, strata, groups, weights)
-
-
-def _n_columns(y: Any) -> int:
-    """Return how many columns or fields a target has."""
-    y = np.asarray(y)
-    return len(y.dtype.names) if y.dtype.names else 1 if y.ndim < 2 else y.shape[1]
 
 
 def make_splitter(cv: Any, strata: np.ndarray, seed: int, groups: Any = None) -> BaseCrossValidator:

@@ -1,5 +1,6 @@
 """Studies: tasks x methods x seeds, run to one file that can be continued, read as one tidy table."""
 
+from stochgate.study.options import parse_seeds, run_as_asked, study_parser
 from stochgate.study.records import provenance, read_records
 from stochgate.study.run import Cell, grid, run_study
 from stochgate.study.tables import compare, mean_interval, read_table, summarise, to_markdown
@@ -9,10 +10,13 @@ __all__ = [
     "compare",
     "grid",
     "mean_interval",
+    "parse_seeds",
     "provenance",
     "read_records",
     "read_table",
+    "run_as_asked",
     "run_study",
+    "study_parser",
     "summarise",
     "to_markdown",
 ]

@@ -1,0 +1,96 @@
+"""Leagues and experiments run from the command line, survive missing packages and print their tables."""
+
+import os
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+
+from stochgate.study import grid, read_records, run_study
+
+ROOT = Path(__file__).parents[1]
+needs_data = pytest.mark.skipif(
+    not os.environ.get("STOCHGATE_DATA"), reason="STOCHGATE_DATA names no folder of data"
+)
+
+
+@pytest.fixture(autouse=True)
+def folders(monkeypatch):
+    """Make the scripts' folders importable."""
+    for folder in ("benchmarks", "experiments"):
+        monkeypatch.syspath_prepend(ROOT / folder)
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Return what runs a script with options as a user does, and returns what it prints."""
+
+    def run_script(script, *options):
+        monkeypatch.setattr(sys, "argv", [script, *map(str, options)])
+        runpy.run_path(str(ROOT / script), run_name="__main__")
+        return capsys.readouterr().out
+
+    return run_script
+
+
+def test_the_survival_league_draws_what_it_says():
+    from survival_league import TASKS
+
+    assert {name: task.draw(0).X.shape for name, task in TASKS.items()} == dict.fromkeys(TASKS, (2500, 200))
+    shares = {name: 1 - task.draw(0).y["event"].mean() for name, task in TASKS.items()}
+    assert shares == pytest.approx({"linear30": 0.3, "linear70": 0.7, "nonlinear50": 0.5}, abs=0.01)
+
+
+def test_a_league_runs_and_prints_its_tables(run, tmp_path):
+    pytest.importorskip("sksurv")
+    out = tmp_path / "league.jsonl"
+    options = ["--tasks", "linear30", "--methods", "lasso", "--seeds", "0,1", "--out", out]
+    printed = run("benchmarks/survival_league.py", *options)
+    assert [record["seed"] for record in read_records(out)] == [0, 1]
+    assert "| linear30 | 0." in printed
+    assert run("benchmarks/survival_league.py", "--table", "--out", out) in printed
+
+
+def test_a_method_whose_package_is_missing_fails_as_a_cell(monkeypatch, tmp_path):
+    from league import run_cell
+    from survival_league import TASKS
+
+    monkeypatch.setitem(sys.modules, "sksurv.linear_model", None)
+    path = tmp_path / "league.jsonl"
+    run_study(grid(["linear30"], ["lasso"], [0]), lambda *cell: run_cell(*cell, tasks=TASKS), path)
+    assert "needs the package scikit-survival" in read_records(path)[0]["error"]
+
+
+def test_splits_of_patients_are_as_the_protocols_say():
+    from cox_metabric import draw_rows
+
+    train, test = draw_rows("splits", 1904, 0)
+    assert (len(train), len(test)) == (1523, 381)
+    assert set(draw_rows("splits", 1904, 1)[1]) != set(test)
+    first, second = draw_rows("fixed", 1904, 0), draw_rows("fixed", 1904, 1)
+    assert set(first[1]) == set(second[1])
+    assert set(first[0]) != set(second[0])
+    assert not set(first[0]) & set(first[1])
+    assert len(first[0]) == 1218
+
+
+@needs_data
+@pytest.mark.parametrize("script", ["cox_metabric", "cox_gaussian"])
+def test_an_experiment_runs_and_prints_its_table(run, script, tmp_path):
+    pytest.importorskip("sksurv")
+    out = tmp_path / "study.jsonl"
+    options = {
+        "cox_metabric": ["--protocols", "fixed", "--splits", 1],
+        "cox_gaussian": ["--tasks", "500", "--seeds", "0"],
+    }
+    printed = run(f"experiments/{script}.py", "--methods", "cox-lasso", "--out", out, *options[script])
+    (record,) = read_records(out)
+    assert "error" not in record
+    assert f"{record['test_score']:.3f}" in printed
+
+
+def test_a_table_without_results_says_so(run, tmp_path):
+    for script in ("cox_metabric", "cox_gaussian"):
+        printed = run(f"experiments/{script}.py", "--table", "--out", tmp_path / "none.jsonl")
+        assert printed.startswith("No results in")
