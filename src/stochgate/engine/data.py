@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from stochgate.engine.product import GatedProduct
-from stochgate.engine.sparse import SparseColumns, zero_rounding
+from stochgate.engine.sparse import SparseColumns
 
 
 class DenseColumns:
@@ -16,13 +16,16 @@ class DenseColumns:
 
     centred = True
 
-    def __init__(self, X: Tensor):
+    def __init__(self, X: Tensor, once: bool = False):
         self.X, self.device, self.dtype = X, X.device, X.dtype
+        self.once = once  # whether it is multiplied once only, as a mini-batch is
         self.n_samples, self.n_columns = X.shape
 
     def affine(self, weight: Tensor, scale: Tensor, shift: Tensor | None, bias: Tensor | None) -> Tensor:
         """Return all models' first layers; X is not copied for each. On a GPU it has rows to spare."""
-        return GatedProduct.apply(self._aligned, lambda: self._by_column, weight, scale, shift, bias)
+        return GatedProduct.apply(
+            self._aligned, lambda: self._by_column, self.once, weight, scale, shift, bias
+        )
 
     @cached_property
     def _aligned(self) -> Tensor:
@@ -53,7 +56,7 @@ class DenseColumns:
 
     def rows(self, index: Tensor | slice) -> "DenseColumns":
         """Return some of the rows."""
-        return DenseColumns(self.X[index])
+        return DenseColumns(self.X[index], once=True)
 
     def moments(self, weights: Tensor) -> tuple[Tensor, Tensor]:
         """Return mean and variance under each model's weights; 0 for a constant column."""
@@ -66,7 +69,13 @@ class DenseColumns:
                 for s, m in zip(share, mean, strict=True)
             ]
         )
-        return mean, zero_rounding(mean, variance, self.n_samples)
+        return mean, _zero_rounding(mean, variance, self.n_samples)
+
+
+def _zero_rounding(mean: Tensor, variance: Tensor, n_samples: int) -> Tensor:
+    """Set a variance to 0 that is no larger than the rounding of its mean."""
+    rounding = 4 * torch.finfo(mean.dtype).eps * n_samples**0.5
+    return torch.where(variance > (rounding * mean) ** 2, variance, 0)
 
 
 Columns = DenseColumns | SparseColumns

@@ -1,29 +1,37 @@
 """The product of gated weights with the columns, which leaves out the columns whose gates are 0."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
-# Multiplications that take as long as handling one model's set by itself does.
-_HANDLING = 2e6
-# Gathering columns costs this share of multiplying them.
-_GATHERING = 0.2
+# Gathering a column, forward and backward, takes as long as multiplying it for so many units.
+_GATHERING = 128
+# So does turning X round, so that its columns can be gathered.
+_TURNING = 128
+# Multiplications below which a step's product is over before it is sorted out.
+_WORTH_IT = 4e6
+# Bytes of gathered columns that stay in a cache until they are multiplied.
+_CACHED = 1 << 22
 
 
-def skipping_pays(n_units: int, n_columns: int, n_samples: int, share: float) -> bool:
-    """Tell whether a model is trained faster on its open columns alone.
+def skipping_pays(shape: Sequence[int], share: float, once: bool = False) -> bool:
+    """Tell whether models are trained faster on their open columns alone.
 
     Parameters
     ----------
-    n_units, n_columns, n_samples : int
-        Of the product of one model.
+    shape : (n_models, n_units, n_columns, n_samples)
     share : float
         The share of the columns whose gates are open.
+    once : bool
+        Whether X is turned round for this product alone.
     """
-    all_columns = 2.0 * n_units * n_columns * n_samples  # forward and backward
-    return all_columns * (1 - (1 + _GATHERING) * share) > _HANDLING
+    n_models, n_units, n_columns, n_samples = shape
+    per_column = 2 * n_units  # forward and backward
+    whole = per_column * float(n_models) * n_columns * n_samples
+    turning = _TURNING / n_models if once else 0.0
+    return whole > _WORTH_IT and share * (per_column + _GATHERING) + turning < per_column
 
 
 class GatedProduct(torch.autograd.Function):
@@ -37,7 +45,14 @@ class GatedProduct(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, X: Tensor, by_column: Any, weight: Tensor, scale: Tensor, shift: Any, bias: Any
+        ctx: Any,
+        X: Tensor,
+        by_column: Callable[[], Tensor],
+        once: bool,
+        weight: Tensor,
+        scale: Tensor,
+        shift: Tensor | None,
+        bias: Tensor | None,
     ) -> Tensor:
         """Multiply.
 
@@ -46,35 +61,36 @@ class GatedProduct(torch.autograd.Function):
         X : Tensor, shape (n_samples, n_columns)
         by_column : callable
             Returns X transposed, in contiguous memory.
+        once : bool
+            Whether this X is multiplied once, as a mini-batch is.
         weight : Tensor, shape (n_models, n_units, n_columns)
         scale : Tensor, shape (n_models, n_columns)
         shift : Tensor, shape (n_models, n_columns), or None for no shift
         bias : Tensor, shape (n_models, n_units), or None for 0
         """
-        ctx.is_open = _choose_open(weight, scale, len(X))
+        ctx.sets = _choose_sets(weight, scale, len(X), once)
         ctx.save_for_backward(weight, scale, shift)
-        if ctx.is_open is None:
+        constant = weight.new_zeros(weight.shape[:2]) if bias is None else bias
+        if shift is not None:  # as a row times a matrix, which is far faster than a matrix times a column
+            constant = constant - ((scale * shift).unsqueeze(1) @ weight.transpose(1, 2)).squeeze(1)
+        h = constant.unsqueeze(2).repeat(1, 1, len(X))
+        if ctx.sets is None:
             ctx.X = X
-            h = ((weight * scale.unsqueeze(1)).flatten(0, 1) @ X.T).view(*weight.shape[:2], -1)
+            h.flatten(0, 1).addmm_((weight * scale.unsqueeze(1)).flatten(0, 1), X.T)
         else:
             ctx.X = by_column()
-            h = weight.new_empty(*weight.shape[:2], len(X))
-            for m, index, s in _each(ctx.is_open, scale):
-                gated = weight[m].index_select(1, index).mul_(s)  # (n_units, n_open)
-                torch.mm(gated, ctx.X.index_select(0, index), out=h[m])
-        constant = bias
-        if shift is not None:  # as a row times a matrix, which is far faster than a matrix times a column
-            moved = ((scale * shift).unsqueeze(1) @ weight.transpose(1, 2)).squeeze(1)
-            constant = -moved if bias is None else bias - moved
-        return h if constant is None else h.add_(constant.unsqueeze(2))
+            for models, index in ctx.sets:
+                gated = _take(weight[models], index).mul_(scale[models].gather(1, index).unsqueeze(1))
+                h[models].baddbmm_(gated, _gather(ctx.X, index))
+        return h
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         """Return the gradients of weight, scale and bias."""
         weight, scale, shift = ctx.saved_tensors
-        wants_scale, wants_bias = ctx.needs_input_grad[3], ctx.needs_input_grad[5]
+        wants_scale, wants_bias = ctx.needs_input_grad[4], ctx.needs_input_grad[6]
         summed = grad.sum(2)  # (n_models, n_units)
-        if ctx.is_open is not None:
+        if ctx.sets is not None:
             of_weight, of_scale = _backward_open(ctx, grad, summed)
         else:
             of_weight = (grad.flatten(0, 1) @ ctx.X).view_as(weight)
@@ -82,40 +98,71 @@ class GatedProduct(torch.autograd.Function):
                 of_weight.addcmul_(summed.unsqueeze(2), shift.unsqueeze(1), value=-1)
             of_scale = (of_weight * weight).sum(1) if wants_scale else None
             of_weight.mul_(scale.unsqueeze(1))
-        return None, None, of_weight, of_scale, None, summed if wants_bias else None
+        return None, None, None, of_weight, of_scale, None, summed if wants_bias else None
 
 
 def _backward_open(ctx: Any, grad: Tensor, summed: Tensor) -> tuple[Tensor, Tensor | None]:
-    """Return the gradients of weight and scale, 0 where a gate is closed."""
+    """Return the gradients of weight and scale, 0 outside the sets."""
     weight, scale, shift = ctx.saved_tensors
-    of_weight, of_open = torch.zeros_like(weight), []
-    for m, index, s, *t in _each(ctx.is_open, scale, *([] if shift is None else [shift])):
-        of_gated = grad[m] @ ctx.X.index_select(0, index).T  # (n_units, n_open)
-        if t:
-            of_gated.addr_(summed[m], t[0], alpha=-1)
-        if ctx.needs_input_grad[3]:
-            of_open.append((of_gated * weight[m].index_select(1, index)).sum(0))
-        of_weight[m].index_copy_(1, index, of_gated.mul_(s))
-    if not ctx.needs_input_grad[3]:
-        return of_weight, None
-    return of_weight, torch.zeros_like(scale).masked_scatter_(ctx.is_open, torch.cat(of_open))
+    of_weight = torch.zeros_like(weight)
+    of_scale = torch.zeros_like(scale) if ctx.needs_input_grad[4] else None
+    for models, index in ctx.sets:
+        of_gated = grad[models] @ _gather(ctx.X, index).transpose(1, 2)  # (n, n_units, n_open)
+        if shift is not None:
+            moved = shift[models].gather(1, index)
+            of_gated.addcmul_(summed[models].unsqueeze(2), moved.unsqueeze(1), value=-1)
+        if of_scale is not None:
+            of_scale[models].scatter_(1, index, (of_gated * _take(weight[models], index)).sum(1))
+        of_gated.mul_(scale[models].gather(1, index).unsqueeze(1))
+        of_weight[models].scatter_(2, _per_unit(index, weight), of_gated)
+    return of_weight, of_scale
 
 
-def _each(is_open: Tensor, *values: Tensor) -> Iterator[tuple[Any, ...]]:
-    """Yield every model's number, its open columns, and their values."""
-    counts = is_open.sum(1).tolist()
-    split = (v.split(counts) for v in (is_open.nonzero()[:, 1], *(value[is_open] for value in values)))
-    return zip(range(len(counts)), *split, strict=True)
+def _gather(by_column: Tensor, index: Tensor) -> Tensor:
+    """Return every model's columns, index (n, n_open) -> (n, n_open, n_samples)."""
+    return by_column.index_select(0, index.flatten()).view(*index.shape, -1)
 
 
-def _choose_open(weight: Tensor, scale: Tensor, n_samples: int) -> Tensor | None:
-    """Return which columns are multiplied, shape (n_models, n_columns), or None for all.
+def _take(weight: Tensor, index: Tensor) -> Tensor:
+    """Return the weights of every model's columns, shape (n, n_units, n_open)."""
+    return weight.gather(2, _per_unit(index, weight))
 
-    A GPU is not asked: it would wait, and its recorded steps multiply all columns.
+
+def _per_unit(index: Tensor, weight: Tensor) -> Tensor:
+    return index.unsqueeze(1).expand(-1, weight.shape[1], -1)
+
+
+def _choose_sets(
+    weight: Tensor, scale: Tensor, n_samples: int, once: bool
+) -> list[tuple[slice, Tensor]] | None:
+    """Return the columns that are multiplied, or None for all: models that follow each other, and theirs.
+
+    Models share a product, so the smaller sets are filled up with closed columns. A GPU is not asked: it
+    would wait, and its recorded steps multiply all columns.
     """
-    _, n_units, n_columns = weight.shape
-    if weight.device.type != "cpu" or not skipping_pays(n_units, n_columns, n_samples, share=0.0):
+    shape = *weight.shape, n_samples
+    if weight.device.type != "cpu" or not skipping_pays(shape, 0.0, once):
         return None
     is_open = scale != 0
-    share = is_open.count_nonzero().item() / is_open.numel()
-    return is_open if skipping_pays(n_units, n_columns, n_samples, share=share) else None
+    counts = is_open.sum(1)
+    if not skipping_pays(shape, float(counts.sum()) / is_open.numel(), once):
+        return None
+    # open columns first, closed ones after them, both in their order
+    rank = torch.where(is_open, is_open.cumsum(1), counts.unsqueeze(1) + (~is_open).cumsum(1)) - 1
+    columns = torch.arange(scale.shape[1]).expand_as(rank)
+    order = torch.empty_like(rank).scatter_(1, rank, columns)  # (n_models, n_columns)
+    return list(_buckets(order, counts.tolist(), n_samples * weight.element_size()))
+
+
+def _buckets(order: Tensor, counts: list[int], bytes_per_column: int) -> Iterator[tuple[slice, Tensor]]:
+    """Cut the stack into runs of models, or a model's columns into pieces, that fit into a cache."""
+    n_columns = max(1, _CACHED // bytes_per_column)
+    start, widest = 0, 1
+    for m in range(1, len(counts) + 1):
+        wider = max(widest, counts[m - 1])
+        if m < len(counts) and (m + 1 - start) * max(wider, counts[m]) <= n_columns:
+            widest = wider
+            continue
+        for piece in order[start:m, :wider].split(n_columns, dim=1):
+            yield slice(start, m), piece
+        start, widest = m, 1

@@ -77,9 +77,12 @@ class SparseColumns:
         """Return mean and variance under each model's weights; 0 for a constant column."""
         share = weights.double().cpu().numpy()
         share = share / share.sum(1, keepdims=True)
-        first = torch.tensor((self.X.T @ share.T).T)
-        second = torch.tensor((self.X.multiply(self.X).tocsr().T @ share.T).T)
-        variance = zero_rounding(first, second - first**2, self.n_samples)
+        X = self.X.astype(np.float64)  # or squares would be rounded, and constant columns seem to vary
+        first = torch.tensor((X.T @ share.T).T)
+        second = torch.tensor((X.multiply(X).tocsr().T @ share.T).T)
+        # a variance no larger than the rounding of its two terms is none
+        rounding = 4 * torch.finfo(torch.float64).eps * self.n_samples**0.5 * second
+        variance = torch.where(second - first**2 > rounding, second - first**2, 0)
         return first.to(self.device, self.dtype), variance.to(self.device)
 
 
@@ -117,12 +120,6 @@ class SparseProduct(torch.autograd.Function):
             of_scale[m, index] = (of_gated * weight[m].index_select(1, index)).sum(0)
             of_weight[m].index_copy_(1, index, of_gated * scale[m, index])
         return None, of_weight, of_scale
-
-
-def zero_rounding(mean: Tensor, variance: Tensor, n_samples: int) -> Tensor:
-    """Set a variance to 0 that is no larger than the rounding of its mean."""
-    rounding = 4 * torch.finfo(mean.dtype).eps * n_samples**0.5
-    return torch.where(variance > (rounding * mean) ** 2, variance, 0)
 
 
 def _to_torch(X: sparse.csr_array, dtype: torch.dtype, device: torch.device) -> Tensor:

@@ -14,10 +14,11 @@ from torch.nn import functional as F
 
 from stochgate.networks.base import Columns, Network, Parameters, draw_weights
 
+# in place where the gradient can be read off the result: the layers are what a step moves most
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "relu": F.relu,
-    "tanh": torch.tanh,
-    "sigmoid": torch.sigmoid,
+    "relu": torch.relu_,
+    "tanh": torch.tanh_,
+    "sigmoid": torch.sigmoid_,
     "selu": F.selu,
     "silu": F.silu,
 }
@@ -118,7 +119,8 @@ class MLP(Network):
             first = torch.cat([first, skip], dim=1)
             bias = F.pad(parameters["bias_0"], (0, skip.shape[1]))
         h = columns.affine(first, scale, shift, bias)  # (n_models, n_units, n_samples)
-        h, skipped = h[:, :n_units], h[:, n_units:]
+        if "skip" in parameters:
+            h, skipped = h[:, :n_units].clone(), h[:, n_units:]
         for layer in range(1, len(self.hidden) + 1):
             h, weight = ACTIVATIONS[self.activation](h), parameters[f"weight_{layer}"]
             bias = parameters.get(f"bias_{layer}")
