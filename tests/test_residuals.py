@@ -17,7 +17,7 @@ from stochgate.objectives import Regression
 from stochgate.selection import make_folds
 from stochgate.selection.residuals import correlation_z, look_again
 from stochgate.selection.setting import Recipe
-from test_engine import make
+from test_engine import in_pieces, make
 
 CPU = torch.device("cpu")
 
@@ -247,7 +247,7 @@ def test_pieces_of_a_plan_know_the_columns_left_out():
     plan = replace(plan, fixed=fixed)
     narrowed = design.narrow((fixed == OPEN).any(0))
     whole = train(plan, narrowed, target).models
-    pieces = execute(plan, narrowed, target, budget=1).models
+    pieces = execute(in_pieces(plan), narrowed, target).models
     assert pieces.plan.network.linear == whole.plan.network.linear == (2,)
     torch.testing.assert_close(pieces.predict(narrowed), whole.predict(narrowed), rtol=0, atol=1e-10)
     full = train(plan, Design(design.columns, None, 5), target).models

@@ -66,11 +66,12 @@ def to_normal(u: Tensor) -> Tensor:
 
 
 def _mix(x: Tensor) -> Tensor:
-    x = (x ^ _shift_right(x, 30)) * _MULTIPLY_1
-    x = (x ^ _shift_right(x, 27)) * _MULTIPLY_2
-    return x ^ _shift_right(x, 31)
+    """Scramble in place."""
+    x.bitwise_xor_(_shift_right(x, 30)).mul_(_MULTIPLY_1)
+    x.bitwise_xor_(_shift_right(x, 27)).mul_(_MULTIPLY_2)
+    return x.bitwise_xor_(_shift_right(x, 31))
 
 
 def _shift_right(x: Tensor, n: int) -> Tensor:
     """Shift without copying the sign bit: torch only shifts signed integers."""
-    return (x >> n) & ((1 << (64 - n)) - 1)
+    return (x >> n).bitwise_and_((1 << (64 - n)) - 1)

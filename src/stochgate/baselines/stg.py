@@ -76,7 +76,7 @@ class STGSelector(Baseline):
     def _train(self, X: np.ndarray, y: np.ndarray, lam: float) -> Any:
         stg = require("stg", package="stg", needed_by="STGSelector")
         n_outputs, target = _TARGETS[self.kind](y)
-        with _old_collections():
+        with old_collections():
             network = stg.STG(
                 device="cpu",
                 task_type=self.kind,
@@ -110,13 +110,13 @@ class _Trained:
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         inputs = self.scaler.transform(X).astype(np.float32)
-        with torch_seed(0), _old_collections(), warnings.catch_warnings():
+        with torch_seed(0), old_collections(), warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Implicit dimension choice for softmax")
             return np.ravel(self.network.predict(inputs))
 
 
 @contextmanager
-def _old_collections() -> Iterator[None]:
+def old_collections() -> Iterator[None]:
     """Give `collections` the names that Python 3.10 moved away and stg still looks up, for a while."""
     names = [name for name in ("Sequence", "Set", "Mapping", "Iterable") if not hasattr(collections, name)]
     for name in names:

@@ -7,47 +7,49 @@ from stochgate.engine.data import Design
 from stochgate.engine.loop import train
 from stochgate.engine.plan import Plan
 from stochgate.engine.record import Callback
+from stochgate.engine.scope import torch_set_for
 from stochgate.engine.trained import Trained, join
 from stochgate.objectives.base import Target
 
-BUDGET = 1 << 30  # bytes a stack may take in training
+# Bytes a stack of models may take in training when `Training.max_memory` does not say.
+MEMORY = {"cpu": 1 << 30, "cuda": 4 << 30}
 
 
-def execute(
-    plan: Plan,
-    design: Design,
-    target: Target,
-    callbacks: tuple[Callback, ...] = (),
-    budget: int = BUDGET,
-) -> Trained:
-    """Train a plan, in several stacks when it is larger than the budget.
+def execute(plan: Plan, design: Design, target: Target, callbacks: tuple[Callback, ...] = ()) -> Trained:
+    """Train a plan, in several stacks when it needs more memory than it may take.
 
     How it is cut depends on its shape and the budget alone, never on the memory that is free.
 
     Parameters
     ----------
     plan, design, target, callbacks : as in `train`
-    budget : int
-        Bytes a stack may take.
     """
-    size = max(1, budget // bytes_per_model(plan, design, target))
-    if size >= plan.n_models:
-        return train(plan, design, target, callbacks)
+    shape = design.n_total, _rows_per_step(plan, design), target.n_outputs
+    budget = plan.training.max_memory or MEMORY.get(plan.weights.device.type, MEMORY["cpu"])
+    size = max(1, int(budget // bytes_per_model(plan, design, target)))
     pieces = torch.arange(plan.n_models, device=plan.lam.device).split(size)
-    parts = [train(plan.take(piece), design, target, callbacks, piece) for piece in pieces]
+    with torch_set_for(plan, *shape):
+        if len(pieces) == 1:
+            return train(plan, design, target, callbacks)
+        parts = [train(plan.take(piece), design, target, callbacks, piece) for piece in pieces]
     return join_results(plan, parts)
 
 
 def bytes_per_model(plan: Plan, design: Design, target: Target) -> int:
     """Estimate the bytes one model takes while it is trained."""
-    n_samples = design.columns.n_samples
-    n_rows = min(plan.training.batch_size or n_samples, n_samples)
-    weights, activations = plan.network.floats(design.n_total, n_rows, target.n_outputs)
-    # weights, gradient, two moments and the gated copy; gates, scaling and snapshots; rows
-    floats = 5 * weights + (8 + plan.training.n_snapshots) * design.n_gates
+    weights, activations = plan.network.floats(
+        design.n_total, _rows_per_step(plan, design), target.n_outputs
+    )
+    # weights, their gradient, two moments, the best so far, the gated copy and what its gradient needs
+    floats = 7 * weights + (8 + plan.training.n_snapshots) * design.n_gates
     n_entries = max(len(value) for value in target.rows.values())  # n_samples, or more of a tree of times
-    floats += 3 * design.columns.n_columns + 3 * activations + 8 * n_entries
+    floats += 6 * design.columns.n_columns + 3 * activations + 8 * n_entries
     return floats * plan.weights.element_size()
+
+
+def _rows_per_step(plan: Plan, design: Design) -> int:
+    n_samples = design.columns.n_samples
+    return min(plan.training.batch_size or n_samples, n_samples)
 
 
 def join_results(plan: Plan, parts: list[Trained]) -> Trained:

@@ -1,13 +1,14 @@
 """The columns all models share, dense or sparse, and what each model learns of their scale."""
 
-import warnings
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
 
-import numpy as np
 import torch
-from scipy import sparse
 from torch import Tensor
+from torch.nn import functional as F
+
+from stochgate.engine.product import GatedProduct
+from stochgate.engine.sparse import SparseColumns
 
 
 class DenseColumns:
@@ -15,14 +16,27 @@ class DenseColumns:
 
     centred = True
 
-    def __init__(self, X: Tensor):
+    def __init__(self, X: Tensor, once: bool = False):
         self.X, self.device, self.dtype = X, X.device, X.dtype
+        self.once = once  # whether it is multiplied once only, as a mini-batch is
         self.n_samples, self.n_columns = X.shape
 
-    def linear(self, weight: Tensor) -> Tensor:
-        """Multiply all models' weights at once: one matrix product, X is not copied."""
-        n_models, n_units, n_columns = weight.shape
-        return (weight.reshape(-1, n_columns) @ self.X.T).view(n_models, n_units, -1)
+    def affine(self, weight: Tensor, scale: Tensor, shift: Tensor | None, bias: Tensor | None) -> Tensor:
+        """Return all models' first layers; X is not copied for each. On a GPU it has rows to spare."""
+        return GatedProduct.apply(
+            self._aligned, lambda: self._by_column, self.once, weight, scale, shift, bias
+        )
+
+    @cached_property
+    def _aligned(self) -> Tensor:
+        """X, on a GPU with rows of 0 up to a multiple of 8: its fast products want that of every side."""
+        spare = -self.n_samples % 8 if self.X.is_cuda else 0
+        return F.pad(self.X, (0, 0, 0, spare)) if spare else self.X
+
+    @cached_property
+    def _by_column(self) -> Tensor:
+        """X with the numbers of a column next to each other, so that columns are gathered fast."""
+        return self.X.T.contiguous()
 
     def project(self, directions: Tensor) -> Tensor:
         """Return the columns' products with some directions, (n_samples, k) -> (n_columns, k)."""
@@ -42,7 +56,7 @@ class DenseColumns:
 
     def rows(self, index: Tensor | slice) -> "DenseColumns":
         """Return some of the rows."""
-        return DenseColumns(self.X[index])
+        return DenseColumns(self.X[index], once=True)
 
     def moments(self, weights: Tensor) -> tuple[Tensor, Tensor]:
         """Return mean and variance under each model's weights; 0 for a constant column."""
@@ -58,84 +72,10 @@ class DenseColumns:
         return mean, _zero_rounding(mean, variance, self.n_samples)
 
 
-class SparseColumns:
-    """Sparse columns (CSR); only a custom module makes them dense."""
-
-    centred = False
-
-    def __init__(self, X: sparse.csr_array, dtype: torch.dtype, device: torch.device):
-        self.X, self.dtype, self.device = X, dtype, device
-        self.n_samples, self.n_columns = X.shape
-        self._tensor = _to_torch(X, dtype, device)
-        self._transposed = _to_torch(X.T.tocsr(), dtype, device)
-
-    def linear(self, weight: Tensor) -> Tensor:
-        """Multiply all models' weights at once."""
-        n_models, n_units, n_columns = weight.shape
-        flat = weight.reshape(-1, n_columns).T  # (n_columns, n_models * n_units)
-        return _SparseProduct.apply(self._tensor, self._transposed, flat).T.reshape(n_models, n_units, -1)
-
-    def project(self, directions: Tensor) -> Tensor:
-        """Return the columns' products with some directions, (n_samples, k) -> (n_columns, k)."""
-        return self._transposed @ directions
-
-    def squares(self) -> Tensor:
-        """Return the columns' sums of squares, shape (n_columns,)."""
-        return torch.tensor(self.X.multiply(self.X).sum(0), dtype=self.dtype, device=self.device).ravel()
-
-    def dense(self) -> Tensor:
-        """Return the columns as a dense tensor (for modules that know no sparse input)."""
-        return torch.from_numpy(self.X.toarray()).to(self.device, self.dtype)
-
-    def take(self, columns: Tensor) -> "SparseColumns":
-        """Return some of the columns."""
-        return SparseColumns(self.X[:, columns.cpu().numpy()], self.dtype, self.device)
-
-    def rows(self, index: Tensor | slice) -> "SparseColumns":
-        """Return some of the rows."""
-        rows = index.cpu().numpy() if isinstance(index, Tensor) else index
-        return SparseColumns(self.X[rows], self.dtype, self.device)
-
-    def moments(self, weights: Tensor) -> tuple[Tensor, Tensor]:
-        """Return mean and variance under each model's weights; 0 for a constant column."""
-        share = weights.double().cpu().numpy()
-        share = share / share.sum(1, keepdims=True)
-        first = torch.tensor((self.X.T @ share.T).T)
-        second = torch.tensor((self.X.multiply(self.X).tocsr().T @ share.T).T)
-        variance = _zero_rounding(first, second - first**2, self.n_samples)
-        return first.to(self.device, self.dtype), variance.to(self.device)
-
-
 def _zero_rounding(mean: Tensor, variance: Tensor, n_samples: int) -> Tensor:
     """Set a variance to 0 that is no larger than the rounding of its mean."""
     rounding = 4 * torch.finfo(mean.dtype).eps * n_samples**0.5
     return torch.where(variance > (rounding * mean) ** 2, variance, 0)
-
-
-class _SparseProduct(torch.autograd.Function):
-    """X @ W for sparse X, with the transposed X at hand for the gradient."""
-
-    @staticmethod
-    def forward(ctx: Any, X: Tensor, transposed: Tensor, weight: Tensor) -> Tensor:
-        ctx.transposed = transposed
-        return X @ weight
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[None, None, Tensor]:
-        return None, None, ctx.transposed @ grad
-
-
-def _to_torch(X: sparse.csr_array, dtype: torch.dtype, device: torch.device) -> Tensor:
-    with warnings.catch_warnings():  # torch announces that its CSR support is a beta
-        warnings.filterwarnings("ignore", message=".*Sparse")
-        return torch.sparse_csr_tensor(
-            torch.from_numpy(X.indptr.astype(np.int64)),
-            torch.from_numpy(X.indices.astype(np.int64)),
-            torch.tensor(X.data, dtype=dtype),  # a copy: the input may be read-only
-            X.shape,
-            device=device,
-            check_invariants=False,
-        )
 
 
 Columns = DenseColumns | SparseColumns

@@ -15,7 +15,8 @@ from stochgate.engine.trained import Models, Trained
 from stochgate.objectives.base import Rows, Target
 from stochgate.streams import GATES, fold, uniform
 
-_NOISE_BLOCK = 1 << 20  # random numbers drawn at once, to spread the cost of launching
+# Random numbers drawn at once: many, to spread the cost of launching, but not more than a cache holds.
+_NOISE_BLOCK = {"cpu": 1 << 16, "cuda": 1 << 20}
 
 
 def train(
@@ -90,8 +91,9 @@ def draw_noise(plan: Plan, n_gates: int, step: int) -> Iterator[Tensor]:
     n_draws = plan.training.n_draws
     if not (plan.fixed == FREE).any():  # nothing is drawn
         yield from repeat(plan.weights.new_zeros(n_draws, 1, 1))
-    block = max(1, min(64, _NOISE_BLOCK // (n_draws * plan.n_models * n_gates)))
     device = plan.seed.device
+    at_once = _NOISE_BLOCK.get(device.type, _NOISE_BLOCK["cpu"])
+    block = max(1, min(64, at_once // (n_draws * plan.n_models * n_gates)))
     gates = torch.arange(n_gates, device=device)
     draws = torch.arange(n_draws, device=device).view(-1, 1)
     key = fold(plan.seed, GATES)

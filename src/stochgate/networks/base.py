@@ -17,8 +17,14 @@ Parameters = Mapping[str, Tensor]
 class Columns(Protocol):
     """The input columns, shared by all models, dense or sparse."""
 
-    def linear(self, weight: Tensor) -> Tensor:
-        """Multiply: weight (n_models, n_units, n_columns) -> (n_models, n_units, n_samples)."""
+    n_samples: int
+
+    def affine(self, weight: Tensor, scale: Tensor, shift: Tensor | None, bias: Tensor | None) -> Tensor:
+        """Return a first layer, weight (n_models, n_units, n_columns) -> (n_models, n_units, n_rows).
+
+        The input of model m is ``scale[m] * (X - shift[m])``. Where `scale` is 0 its gradient may be left
+        out: a closed gate has none. There may be more rows than samples, whose outputs mean nothing.
+        """
 
     def dense(self) -> Tensor:
         """Return the columns themselves, shape (n_samples, n_columns)."""

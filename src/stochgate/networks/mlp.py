@@ -14,10 +14,11 @@ from torch.nn import functional as F
 
 from stochgate.networks.base import Columns, Network, Parameters, draw_weights
 
+# in place where the gradient can be read off the result: the layers are what a step moves most
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "relu": F.relu,
-    "tanh": torch.tanh,
-    "sigmoid": torch.sigmoid,
+    "relu": torch.relu_,
+    "tanh": torch.tanh_,
+    "sigmoid": torch.sigmoid_,
     "selu": F.selu,
     "silu": F.silu,
 }
@@ -107,7 +108,8 @@ class MLP(Network):
     def forward(  # noqa: D102
         self, parameters: Parameters, columns: Columns, scale: Tensor, shift: Tensor | None
     ) -> Tensor:
-        first = parameters["weight_0"]  # (n_models, n_units, n_columns)
+        first, bias = parameters["weight_0"], parameters.get("bias_0")  # (n_models, n_units, n_columns)
+        n_units = first.shape[1]
         if "skip" in parameters:  # the skip's rows ride along in the one large product
             skip = parameters["skip"]
             if len(self.linear):
@@ -115,20 +117,17 @@ class MLP(Network):
                 first = first.masked_fill(past, 0)
                 skip = skip if self.skip else skip.masked_fill(~past, 0)
             first = torch.cat([first, skip], dim=1)
-        first = first * scale.unsqueeze(1)
-        h = columns.linear(first)  # (n_models, n_units, n_samples)
-        if shift is not None:
-            h = h - first @ shift.unsqueeze(2)
-        n_units = parameters["weight_0"].shape[1]
-        h, skipped = h[:, :n_units], h[:, n_units:]
-        for layer in range(len(self.hidden) + 1):
-            if layer > 0:
-                h = parameters[f"weight_{layer}"] @ ACTIVATIONS[self.activation](h)
-            if f"bias_{layer}" in parameters:
-                h = h + parameters[f"bias_{layer}"].unsqueeze(2)
+            bias = F.pad(parameters["bias_0"], (0, skip.shape[1]))
+        h = columns.affine(first, scale, shift, bias)  # (n_models, n_units, n_samples)
+        if "skip" in parameters:
+            h, skipped = h[:, :n_units].clone(), h[:, n_units:]
+        for layer in range(1, len(self.hidden) + 1):
+            h, weight = ACTIVATIONS[self.activation](h), parameters[f"weight_{layer}"]
+            bias = parameters.get(f"bias_{layer}")
+            h = weight @ h if bias is None else torch.baddbmm(bias.unsqueeze(2), weight, h)
         if "skip" in parameters:
             h = h + skipped
-        return h.transpose(1, 2)
+        return h[:, :, : columns.n_samples].transpose(1, 2)
 
     def floats(self, n_columns: int, n_rows: int, n_outputs: int) -> tuple[int, int]:  # noqa: D102
         widths = [n_columns, *self.hidden, n_outputs]

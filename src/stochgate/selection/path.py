@@ -1,7 +1,7 @@
 """One network's path: every penalty on every fold, the survivors once more, then refits."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 import torch
@@ -15,6 +15,9 @@ HARDER = (2.0, 4.0)  # under so many times their penalty
 WORTH = 1.1  # a cell is refitted when its loss is below this multiple of the base rate's
 RIVAL = 0.3  # the share of the best network's gain at which another goes on
 CLEAR = 0.02  # the share of the base rate's loss that a clear gain exceeds
+N_LARGER = 4  # so many larger penalties are tried at most, each this multiple of the one before,
+LARGER = 1.8
+MOST = 0.5  # while the largest leaves more than this share of the free gates open to the end
 _SURVIVORS_SEED = 1 << 20  # survivors meet other noise than on the path
 
 
@@ -50,6 +53,12 @@ class Cells:
     settled: np.ndarray
     probability: np.ndarray
 
+    def before(self, others: "Cells") -> "Cells":
+        """Return these cells and after them others of the same stage and folds."""
+        names = [field.name for field in fields(self) if field.name != "stage"]
+        joined = (np.concatenate([getattr(self, name), getattr(others, name)]) for name in names)
+        return Cells(self.stage, *joined)
+
     def voted(self) -> np.ndarray:
         """Return which gates at least half of the folds open, shape (n_cells, n_gates)."""
         return self.opened.mean(axis=1) >= 0.5
@@ -71,13 +80,31 @@ def race(
     empty : ndarray, shape (n_folds,)
         Losses of the model without features.
     """
-    paths = [train_cells(setting, "path", lams, learns) for setting in settings]
+    paths = [train_path(setting, lams, learns) for setting in settings]
     gains = np.array([empty.mean() - path.losses.mean(axis=1).min() for path in paths])
     clear = gains.max() > CLEAR * empty.mean()
     return [
         [path] if clear and gain < RIVAL * gains.max() else [path, *go_on(setting, path, learns, empty)]
         for setting, path, gain in zip(settings, paths, gains, strict=True)
     ]
+
+
+def train_path(setting: Setting, lams: np.ndarray, learns: np.ndarray) -> Cells:
+    """Train every penalty on every fold, and larger ones while the largest leaves most gates open.
+
+    With few columns and much to memorise the gain from all of them together may outweigh the penalty.
+
+    Parameters
+    ----------
+    setting, lams, learns : as in `race`; the penalties fall
+    """
+    path = train_cells(setting, "path", lams, learns)
+    free = setting.fixed.numpy() == FREE
+    for _ in range(N_LARGER):
+        if not free.any() or path.settled[0][:, free].mean() <= MOST:
+            break
+        path = train_cells(setting, "path", path.lams[:1] * LARGER, learns).before(path)
+    return path
 
 
 def go_on(setting: Setting, path: Cells, learns: np.ndarray, empty: np.ndarray) -> list[Cells]:

@@ -1,0 +1,157 @@
+"""Columns of closed gates are left out exactly, where it pays."""
+
+import numpy as np
+import pytest
+import torch
+from scipy import sparse
+
+from stochgate.engine import DenseColumns, SparseColumns, Training, execute, product, train
+from stochgate.engine.product import skipping_pays
+from stochgate.gates import DeterministicGate, GaussianGate, HardConcreteGate
+from stochgate.networks import MLP
+from stochgate.objectives import Cox, Regression
+from test_engine import make
+
+N_MODELS, N_UNITS, N_COLUMNS, N_SAMPLES = 4, 9, 12, 7
+
+
+@pytest.fixture
+def always(monkeypatch):
+    """Leave out closed columns however small the product."""
+    monkeypatch.setattr(product, "skipping_pays", lambda shape, share, once: True)
+
+
+def draw(seed=0):
+    """Return weights, factors of which some are 0 (all of one model's), shifts and biases."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def normal(*shape):
+        return torch.randn(*shape, generator=generator, dtype=torch.float64)
+
+    scale = normal(N_MODELS, N_COLUMNS).clamp_min(0)
+    scale[1] = 0
+    scale[2] = 1
+    X = normal(N_SAMPLES, N_COLUMNS) * (normal(N_SAMPLES, N_COLUMNS) > 0)
+    X[:, 3] = 0  # a sparse column that holds nothing
+    weight, shift = normal(N_MODELS, N_UNITS, N_COLUMNS), normal(N_MODELS, N_COLUMNS)
+    return X, weight, scale, shift, normal(N_MODELS, N_UNITS)
+
+
+def by_einsum(X, weight, scale, shift, bias):
+    """Return the first layer as its formula says."""
+    inputs = X if shift is None else X - shift.unsqueeze(1)  # (n_models, n_samples, n_columns)
+    inputs = inputs * scale.unsqueeze(1)
+    h = torch.einsum("muc,mnc->mun", weight, inputs.expand(len(weight), *X.shape))
+    return h if bias is None else h + bias.unsqueeze(2)
+
+
+def values_and_gradients(function, *inputs):
+    leaves = [None if value is None else value.clone().requires_grad_() for value in inputs]
+    output = function(*leaves)
+    output.sin().sum().backward()
+    return [output.detach(), *(leaf.grad for leaf in leaves if leaf is not None)]
+
+
+def assert_equals_formula(columns, X, weight, scale, shift, bias):
+    found = values_and_gradients(lambda w, s, b: columns.affine(w, s, shift, b), weight, scale, bias)
+    expected = values_and_gradients(lambda w, s, b: by_einsum(X, w, s, shift, b), weight, scale, bias)
+    expected[2] = torch.where(scale == 0, found[2], expected[2])  # it does not reach a closed gate
+    for value, wanted in zip(found, expected, strict=True):
+        torch.testing.assert_close(value, wanted, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("shifted", [True, False])
+@pytest.mark.parametrize("biased", [True, False])
+def test_all_columns_give_the_formula(shifted, biased):
+    X, weight, scale, shift, bias = draw()
+    assert_equals_formula(
+        DenseColumns(X), X, weight, scale, shift if shifted else None, bias if biased else None
+    )
+
+
+@pytest.mark.parametrize("shifted", [True, False])
+@pytest.mark.parametrize("biased", [True, False])
+@pytest.mark.usefixtures("always")
+def test_open_columns_alone_give_the_formula(shifted, biased):
+    X, weight, scale, shift, bias = draw()
+    assert_equals_formula(
+        DenseColumns(X), X, weight, scale, shift if shifted else None, bias if biased else None
+    )
+
+
+@pytest.mark.parametrize("n_units", [3, N_UNITS])  # in one product, and every model by itself
+def test_sparse_columns_give_the_formula(n_units):
+    X, weight, scale, _, bias = draw()
+    columns = SparseColumns(sparse.csr_array(X.numpy()), torch.float64, torch.device("cpu"))
+    assert_equals_formula(columns, X, weight[:, :n_units], scale, None, bias[:, :n_units])
+
+
+@pytest.mark.usefixtures("always")
+def test_gates_that_are_held_take_no_gradient():
+    X, weight, scale, shift, _ = draw()
+    weight.requires_grad_()
+    DenseColumns(X).affine(weight, scale, shift, None).sum().backward()
+    assert scale.grad is None
+    assert (weight.grad[:, 0][scale == 0] == 0).all()
+
+
+@pytest.mark.parametrize("gate", [GaussianGate(), HardConcreteGate(), DeterministicGate()], ids=str)
+@pytest.mark.parametrize(("objective", "kind"), [(Regression(), "regression"), (Cox(), "survival")])
+def test_training_is_the_same_with_and_without_skipping(gate, objective, kind, monkeypatch):
+    # a unit linear on all rows has no gradient in a Cox model but rounding, which Adam blows up: tanh
+    network = MLP((4, 3), activation="tanh")
+    problem = make(objective, kind, Training(n_steps=40, gate_lr=0.05), gate, network)
+    whole = train(*problem)
+    asked = []
+    monkeypatch.setattr(product, "skipping_pays", lambda shape, share, once: asked.append(share) or True)
+    skipped = train(*problem)
+    assert min(share for share in asked if share > 0) < 0.9
+    torch.testing.assert_close(whole.gate_path, skipped.gate_path, rtol=0, atol=1e-10)
+    torch.testing.assert_close(whole.train_loss, skipped.train_loss, rtol=0, atol=1e-10)
+
+
+def test_skipping_pays_for_large_products_with_few_open_columns():
+    assert skipping_pays((8, 64, 5000, 500), share=0.1)
+    assert not skipping_pays((8, 64, 5000, 500), share=0.8)
+    assert not skipping_pays((1, 64, 20, 100), share=0.1)
+    assert not skipping_pays((40, 1, 500, 500), share=0.1)  # linear models
+    assert not skipping_pays((1, 64, 200, 4096), share=0.1, once=True)  # a mini-batch of one model
+
+
+@pytest.mark.usefixtures("always")
+def test_buckets_of_every_size_give_the_same(monkeypatch):
+    X, weight, scale, shift, bias = draw()
+    sizes = []
+    for cached in (1, 4 * N_SAMPLES * 8, 1 << 22):
+        monkeypatch.setattr(product, "_CACHED", cached)
+        sizes.append(len(product._choose_sets(weight, scale, N_SAMPLES, False)))
+        assert_equals_formula(DenseColumns(X), X, weight, scale, shift, bias)
+    assert sizes[0] > N_MODELS  # columns one by one
+    assert sizes[2] == 1
+
+
+def test_settings_of_torch_are_put_back(monkeypatch):
+    plan, design, target = make(Regression(), "regression", Training(n_steps=2, tf32=True))
+    seen = []
+    before = torch.get_num_threads(), torch.backends.cuda.matmul.allow_tf32
+    torch.set_num_threads(2)
+    try:
+        execute(plan, design, target, (lambda _: seen.append(_settings()),))
+        assert seen[0] == (1, True)  # a small step gets one thread
+        assert _settings() == (2, before[1])
+        with pytest.raises(ZeroDivisionError):
+            execute(plan, design, target, (lambda _: 1 / 0,))
+        assert _settings() == (2, before[1])
+    finally:
+        torch.set_num_threads(before[0])
+
+
+def _settings():
+    return torch.get_num_threads(), torch.backends.cuda.matmul.allow_tf32
+
+
+def test_a_mini_batch_leaves_out_columns_that_hold_nothing():
+    X = sparse.random_array((50, 40), density=0.05, rng=np.random.default_rng(0)).tocsr()
+    columns = SparseColumns(X, torch.float64, torch.device("cpu")).rows(torch.arange(3))
+    _, index, part = next(columns.each_open(torch.ones(1, 40)))
+    assert len(index) == part.shape[1] == len(np.unique(X[:3].indices)) < 40
