@@ -163,7 +163,7 @@ def default_fit() -> dict[str, Any]:
 def newsgroups() -> dict[str, Any]:
     """20 penalties on 18,774 x 55,911 sparse counts, in mini-batches; run it alone, for its memory."""
     X, y = load_newsgroups()
-    training = Training(n_steps=600, batch_size=1024, n_snapshots=2)
+    training = Training(n_steps=600, batch_size=1024, n_snapshots=2, max_memory=3 << 28)
     before = peak_gigabytes()
     lams = np.geomspace(0.001, 0.05, 20) * X.shape[1]
     start = time.perf_counter()

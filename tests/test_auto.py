@@ -16,6 +16,7 @@ from stochgate.estimators.contest import make_lams
 from stochgate.networks import ModuleNetwork
 from stochgate.objectives import Regression
 from stochgate.selection import RULES, Cells, finds_signal, list_candidates, make_folds
+from stochgate.selection.path import LARGER, N_LARGER
 from test_engine import make
 
 FAST = {"training": Training(n_steps=200, n_snapshots=10), "random_state": 0}
@@ -64,12 +65,22 @@ def test_path_has_a_row_for_every_network_and_penalty():
     model = GatedClassifier(**FAST).fit(X, y)
     assert set(model.path_["network"]) == {"linear", "mlp", "encoded"}
     path = model.path_[model.path_["stage"] == "path"]
-    assert len(path) == 3 * len(make_lams(len(X)))
-    n_features = path["n_features"].to_numpy().reshape(3, -1)
-    assert (n_features[:, 0] <= n_features[:, -1]).all()
+    for _, rows in path.groupby("network"):
+        assert set(make_lams(len(X)) * X.shape[1]) <= set(rows["lam"])
+        assert rows["lam"].is_monotonic_decreasing
+        assert rows["n_features"].iloc[0] <= rows["n_features"].iloc[-1]
     assert model.lam_ in set(model.path_["lam"])
     assert {"held_out_loss", "held_out_sd", "train_loss", "open_probability"} <= set(path.columns)
     assert model.n_steps_ == model.history_["step"][-1]
+
+
+def test_larger_penalties_are_tried_while_most_gates_stay_open(monkeypatch):
+    X, y = two_classes()
+    smallest = np.array([1e-9, 1e-10])
+    monkeypatch.setattr("stochgate.estimators.auto.make_lams", lambda n_samples: smallest)
+    path = GatedClassifier(network="linear", **FAST).fit(X, y).path_.query("stage == 'path'")
+    larger = smallest[0] * LARGER ** np.arange(N_LARGER, 0, -1)
+    np.testing.assert_allclose(path["lam"], X.shape[1] * np.concatenate([larger, smallest]))
 
 
 def test_kept_features_stay_and_unselected_ones_are_not_read():
