@@ -10,7 +10,6 @@ A row's result is saved with machine, versions and date; it replaces the row's o
 
 import argparse
 import json
-import os
 import resource
 import time
 from collections.abc import Callable
@@ -162,7 +161,7 @@ def default_fit() -> dict[str, Any]:
 @row(ROWS)
 def newsgroups() -> dict[str, Any]:
     """20 penalties on 18,774 x 55,911 sparse counts, in mini-batches; run it alone, for its memory."""
-    X, y = load_newsgroups()
+    X, y = datasets.load_newsgroups()
     training = Training(n_steps=600, batch_size=1024, n_snapshots=2, max_memory=3 << 28)
     before = peak_gigabytes()
     lams = np.geomspace(0.001, 0.05, 20) * X.shape[1]
@@ -174,15 +173,6 @@ def newsgroups() -> dict[str, Any]:
         "peak_before": before,
         "train_loss": trained.train_loss[-1].tolist(),
     }
-
-
-def load_newsgroups() -> tuple[sparse.csr_array, np.ndarray]:
-    """Return the word counts of 20 Newsgroups, and whether a message is about computers or science."""
-    with np.load(Path(os.environ["STOCHGATE_DATA"]) / "newsgroups20.npz") as data:
-        parts = data["data"].astype(np.float32), data["indices"], data["indptr"]
-        X = sparse.csr_array(parts, shape=tuple(data["shape"]))
-        named = np.array([name.startswith(("comp.", "sci.")) for name in data["class_names"].astype(str)])
-        return X, named[data["y"]].astype(np.int64)
 
 
 def peak_gigabytes() -> float:
@@ -333,11 +323,11 @@ def main() -> None:
     names = asked.rows or (list(GPU_ROWS) if asked.gpu else [])
     if asked.table:
         print(asked.out.read_text())
-    elif asked.scaling:
+        return
+    if asked.scaling:
         save(f"scaling_{asked.device}", scaling(asked.device), asked.out)
-    elif not names:
-        names = list(ROWS)
-    for name in names:
+        return
+    for name in names or ROWS:
         save(name, everything[name](), asked.out)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from stochgate import survival_target
+from stochgate import datasets, survival_target
 from stochgate.survival import read_survival_target
 
 KINDS = ["plain", "entry", "strata", "entry and strata"]
@@ -85,3 +85,9 @@ def evaluate(objective, eta, rows, weights):
     losses = objective.loss(output, rows, weights, {})
     (gradient,) = torch.autograd.grad(losses.sum(), output)
     return losses.detach(), gradient[..., 0]
+
+
+def tied_problem():
+    """Return events, times of which many are equal, and a risk that tells something."""
+    problem = datasets.make_cox(200, 5, 2, censored=0.4, random_state=0)
+    return problem.y["event"], np.ceil(5 * problem.y["time"]), problem.X[:, problem.relevant].sum(axis=1)

@@ -114,6 +114,41 @@ def test_pairs_of_different_strata_can_not_be_compared():
         concordance_index([1, 0], [1, 2], [1, 2], strata=["a", "b"])
 
 
+@pytest.mark.parametrize("entry", [None, [0, 0, 0], [0, 0, 1]])
+def test_pairs_of_small_weight_count(entry):
+    event, time, weights = [0, 1, 1], [0.5, 2, 3], [1e7, 1, 1]
+    assert concordance_index(event, time, [0, 2, 1], entry=entry, sample_weight=weights) == 1
+    assert concordance_index(event, time, [0, 1, 2], entry=entry, sample_weight=weights) == 0
+    with pytest.raises(ValueError, match="No pair of rows can be compared"):
+        concordance_index(event, time, [0, 1, 2], entry=[0, 0, 2.5], sample_weight=weights)
+
+
+def test_rows_of_weight_0_make_no_pair():
+    with pytest.raises(ValueError, match="No pair of rows can be compared"):
+        concordance_index([1, 0, 0], [1, 2, 3], [1, 2, 3], sample_weight=[1, 0, 0])
+
+
+def test_events_in_words_are_read_as_such():
+    event, time, risk = ["no", "yes", "no"], [1, 2, 3], [3, 1, 2]
+    assert concordance_index(event, time, risk) == concordance_index([0, 1, 0], time, risk) == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"event": [2, 1, 2]}, "where 2 is the event"),
+        ({"event": [1, np.nan, 0]}, "holds nan in row 1, not 0 or 1"),
+        ({"time": [1, 2, np.nan]}, "the time in row 2 is nan"),
+        ({"time": [1, -2, 3]}, "row 1 is negative"),
+        ({"risk": [1, np.nan, 2]}, "risk contains NaN in row 1; give"),
+        ({"entry": [0, np.nan, 0]}, "the entry in row 1 is nan"),
+    ],
+)
+def test_what_can_not_be_scored_is_an_error(change, message):
+    with pytest.raises(ValueError, match=message):
+        concordance_index(**{"event": [1, 1, 0], "time": [1, 2, 3], "risk": [3, 2, 1], **change})
+
+
 @pytest.mark.parametrize("short", range(3))
 def test_concordance_of_unequal_lengths_is_an_error(short):
     columns = list(risky_problem(0))
@@ -126,7 +161,7 @@ def test_uno_concordance_is_that_of_scikit_survival():
     event, time, risk = risky_problem(0, n_levels=1000)
     y = Surv.from_arrays(event, time)
     expected = concordance_index_ipcw(y[:40], y[40:], risk[40:], tau=600.0)[0]
-    for form in (y, survival_target(event, time), survival_target(event, time, strata=risk % 2)):
+    for form in (y, survival_target(event, time)):
         assert uno_concordance(form[:40], form[40:], risk[40:], tau=600.0) == expected
 
 
@@ -144,4 +179,12 @@ def test_entry_times_are_refused_where_a_metric_is_not_defined_for_them():
     with pytest.raises(ValueError, match="uno_concordance is not defined for entry times"):
         uno_concordance(y, y, [1, 2, 3])
     with pytest.raises(ValueError, match="integrated_brier_score is not defined for entry times"):
+        integrated_brier_score(y, y, np.ones((3, 1)), [1.5])
+
+
+def test_strata_are_refused_where_a_metric_would_ignore_them():
+    y = survival_target([1, 0, 1], [1, 2, 3], strata=["a", "b", "a"])
+    with pytest.raises(ValueError, match="uno_concordance takes no note of strata"):
+        uno_concordance(y, y, [1, 2, 3])
+    with pytest.raises(ValueError, match="integrated_brier_score takes no note of strata"):
         integrated_brier_score(y, y, np.ones((3, 1)), [1.5])

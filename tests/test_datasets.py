@@ -83,6 +83,20 @@ def test_the_risk_of_the_gaussian_simulation_lies_in_the_first_two_columns():
         datasets.load_gaussian_survival("all")
 
 
+@needs_data
+def test_newsgroups_are_word_counts_of_two_kinds_of_groups():
+    X, y = datasets.load_newsgroups()
+    assert X.shape == (18774, 55911)
+    assert X.dtype == np.float32
+    assert X.format == "csr"
+    assert X.nnz == 2429942
+    assert X.data.min() >= 1
+    assert np.array_equal(X.data, X.data.round())
+    assert np.unique(y).tolist() == [0, 1]
+    assert y.shape == (18774,)
+    assert 0.4 < y.mean() < 0.6  # 9 of the 20 groups
+
+
 def test_data_that_is_not_there_is_asked_for(monkeypatch, tmp_path):
     monkeypatch.delenv("STOCHGATE_DATA", raising=False)
     with pytest.raises(FileNotFoundError, match="set the environment variable STOCHGATE_DATA"):

@@ -70,7 +70,7 @@ def test_weight_0_equals_the_row_removed():
     full = short_fit(GatedCox, X, y, sample_weight=weights)
     fewer = short_fit(GatedCox, X[used], y[used], sample_weight=weights[used])
     for model in (full, fewer):
-        assert set(model.baseline_.log_hazard) == {"0", "1", "2"}
+        assert set(model.baseline_.log_cumulative_hazard) == {"0", "1", "2"}
     strata = y["stratum"]
     np.testing.assert_array_equal(
         full.predict_survival_function(X, TIMES, strata), fewer.predict_survival_function(X, TIMES, strata)
@@ -178,6 +178,31 @@ def test_a_target_that_can_not_be_learnt_from_is_an_error(change, message):
     X, y = late_entries(n_samples=40)
     with pytest.raises(ValueError, match=message):
         short_fit(GatedCox, X, change(y))
+
+
+def test_a_fold_without_events_is_not_learnt_from_and_has_no_pairs_to_score():
+    X, y = late_entries(n_samples=40)
+    model = short_fit(GatedCox, X, plain(y), training={"n_steps": 5})
+    with pytest.raises(ValueError, match="No pair of rows can be compared"):
+        model.score(X, survival_target(y["event"] & False, y["time"]))
+
+
+def test_the_label_of_a_stratum_is_known_whatever_other_labels_come_with_it():
+    X, y = late_entries(n_samples=40)
+    strata = np.where(np.arange(len(y)) % 2, 1.0, 2.5)
+    target = survival_target(y["event"], y["time"], strata=strata)
+    model = short_fit(GatedCox, X, target, training={"n_steps": 5})
+    both, ones = (model.predict_survival_function(X, TIMES, s) for s in (strata, np.ones(len(y))))
+    np.testing.assert_array_equal(both[1::2], ones[1::2])
+    assert not np.allclose(both[::2], ones[::2])
+
+
+def test_functions_have_the_times_of_the_fit_censored_ones_too():
+    X, y = late_entries(n_samples=40)
+    model = short_fit(GatedCox, X, plain(y), training={"n_steps": 5})
+    assert not y["event"].all()
+    for predict in (model.predict_survival_function, model.predict_cumulative_hazard_function):
+        assert np.array_equal(predict(X[:1])[0].x, np.unique(y["time"]))
 
 
 def test_one_event_and_equal_times_can_be_learnt_from():

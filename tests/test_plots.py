@@ -1,13 +1,13 @@
-"""The numbers behind the pictures are lifelines', and drawing shows them."""
+"""Pictures show the numbers they are given."""
 
 import sys
 
 import numpy as np
 import pytest
-from lifelines import KaplanMeierFitter
-from lifelines.statistics import multivariate_logrank_test
 
-from stochgate import datasets, plots
+from stochgate import plots
+from stochgate.metrics import survival_curves_by_risk
+from survival_problems import tied_problem
 
 PATH = [
     {
@@ -45,12 +45,6 @@ PATH = [
 ]
 
 
-def tied_problem():
-    """Return events, times of which many are equal, and a risk that tells something."""
-    problem = datasets.make_cox(200, 5, 2, censored=0.4, random_state=0)
-    return problem.y["event"], np.ceil(5 * problem.y["time"]), problem.X[:, problem.relevant].sum(axis=1)
-
-
 @pytest.fixture
 def ax():
     matplotlib = pytest.importorskip("matplotlib")
@@ -60,36 +54,6 @@ def ax():
     figure, axes = pyplot.subplots()
     yield axes
     pyplot.close(figure)
-
-
-@pytest.mark.parametrize("n_groups", [2, 3])
-def test_curves_and_p_value_equal_lifelines(n_groups):
-    event, time, risk = tied_problem()
-    groups = plots.survival_curves_by_risk(event, time, risk, n_groups)
-    sizes = [curve.n_at_risk[0] for curve in groups.curves]
-    assert max(sizes) - min(sizes) <= 1
-    group = np.repeat(np.arange(n_groups), sizes)[np.argsort(np.argsort(risk))]
-    for g, curve in enumerate(groups.curves):
-        km = KaplanMeierFitter().fit(time[group == g], event[group == g])
-        np.testing.assert_allclose(curve.survival, km.survival_function_.to_numpy()[:, 0], atol=1e-12)
-        np.testing.assert_allclose(curve.time, km.survival_function_.index)
-        np.testing.assert_allclose(curve.n_at_risk[1:], km.event_table["at_risk"].to_numpy()[1:])
-        inside = (curve.survival < 1) & (curve.survival > 0)
-        interval = km.confidence_interval_.to_numpy()[inside]
-        np.testing.assert_allclose(np.column_stack([curve.low, curve.high])[inside], interval, atol=1e-8)
-    expected = multivariate_logrank_test(time, group, event).p_value
-    assert groups.p_value == pytest.approx(expected, rel=1e-6)
-
-
-def test_groups_rise_in_risk_and_risks_that_are_equal_stay_together():
-    low, high = plots.survival_curves_by_risk(np.ones(5), np.arange(1.0, 6), [2, 2, 2, 2, 1]).curves
-    assert low.time.tolist() == [0, 5]
-    assert high.time.tolist() == [0, 1, 2, 3, 4]
-
-
-def test_risks_that_make_no_groups_are_refused():
-    with pytest.raises(ValueError, match=r"1 value\(s\), which does not make 2 groups"):
-        plots.survival_curves_by_risk([1, 1], [1, 2], [0.5, 0.5])
 
 
 def test_the_path_is_sorted_and_leaves_out_refits():
@@ -103,7 +67,7 @@ def test_the_path_is_sorted_and_leaves_out_refits():
 
 
 def test_pictures_show_the_numbers(ax):
-    groups = plots.survival_curves_by_risk(*tied_problem())
+    groups = survival_curves_by_risk(*tied_problem())
     plots.draw_survival_curves(groups, ax)
     for line, curve in zip(ax.get_lines(), groups.curves, strict=True):
         np.testing.assert_array_equal(line.get_ydata(), curve.survival)

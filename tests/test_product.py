@@ -1,5 +1,8 @@
 """Columns of closed gates are left out exactly, where it pays."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -7,6 +10,7 @@ from scipy import sparse
 
 from stochgate.engine import DenseColumns, SparseColumns, Training, execute, product, train
 from stochgate.engine.product import skipping_pays
+from stochgate.engine.scope import process_set_for
 from stochgate.gates import DeterministicGate, GaussianGate, HardConcreteGate
 from stochgate.networks import MLP
 from stochgate.objectives import Cox, Regression
@@ -111,10 +115,10 @@ def test_training_is_the_same_with_and_without_skipping(gate, objective, kind, m
 
 
 def test_skipping_pays_for_large_products_with_few_open_columns():
-    assert skipping_pays((8, 64, 5000, 500), share=0.1)
-    assert not skipping_pays((8, 64, 5000, 500), share=0.8)
-    assert not skipping_pays((1, 64, 20, 100), share=0.1)
-    assert not skipping_pays((40, 1, 500, 500), share=0.1)  # linear models
+    assert skipping_pays((8, 64, 5000, 500), share=0.1, once=False)
+    assert not skipping_pays((8, 64, 5000, 500), share=0.8, once=False)
+    assert not skipping_pays((1, 64, 20, 100), share=0.1, once=False)
+    assert not skipping_pays((40, 1, 500, 500), share=0.1, once=False)  # linear models
     assert not skipping_pays((1, 64, 200, 4096), share=0.1, once=True)  # a mini-batch of one model
 
 
@@ -130,24 +134,46 @@ def test_buckets_of_every_size_give_the_same(monkeypatch):
     assert sizes[2] == 1
 
 
-def test_settings_of_torch_are_put_back(monkeypatch):
-    plan, design, target = make(Regression(), "regression", Training(n_steps=2, tf32=True))
-    seen = []
-    before = torch.get_num_threads(), torch.backends.cuda.matmul.allow_tf32
+@pytest.fixture
+def two_threads():
+    before = torch.get_num_threads()
     torch.set_num_threads(2)
-    try:
-        execute(plan, design, target, (lambda _: seen.append(_settings()),))
-        assert seen[0] == (1, True)  # a small step gets one thread
-        assert _settings() == (2, before[1])
-        with pytest.raises(ZeroDivisionError):
-            execute(plan, design, target, (lambda _: 1 / 0,))
-        assert _settings() == (2, before[1])
-    finally:
-        torch.set_num_threads(before[0])
+    yield
+    torch.set_num_threads(before)
 
 
-def _settings():
-    return torch.get_num_threads(), torch.backends.cuda.matmul.allow_tf32
+@pytest.mark.usefixtures("two_threads")
+def test_a_small_step_gets_one_thread_and_gives_the_others_back():
+    plan, design, target = make(Regression(), "regression", Training(n_steps=2))
+    seen = []
+    execute(plan, design, target, (lambda _: seen.append(torch.get_num_threads()),))
+    assert seen[0] == 1
+    assert torch.get_num_threads() == 2
+    with pytest.raises(ZeroDivisionError):
+        execute(plan, design, target, (lambda _: 1 / 0,))
+    assert torch.get_num_threads() == 2
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_trainings_at_the_same_time_leave_the_settings_as_they_were():
+    first, second = (process_set_for(0.0, tf32=False, device=torch.device("cpu")) for _ in range(2))
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    second.__exit__(None, None, None)
+    assert torch.get_num_threads() == 2
+    with process_set_for(1e12, tf32=False, device=torch.device("cpu")):
+        assert torch.get_num_threads() == 2
+
+
+def test_a_user_of_torchs_newer_setting_of_precision_is_not_bothered():
+    code = (
+        "import torch; torch.backends.fp32_precision = 'tf32'; "
+        "from stochgate.engine.scope import process_set_for as scope, _tf32\n"
+        "with scope(0.0, True, torch.device('cpu')), _tf32(False): pass\n"
+        "assert torch.backends.cuda.matmul.fp32_precision == 'tf32'"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_a_mini_batch_leaves_out_columns_that_hold_nothing():

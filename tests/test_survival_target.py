@@ -11,7 +11,7 @@ from sksurv.util import Surv
 from stochgate import survival_target
 from stochgate.baselines.kinds import KINDS
 from stochgate.objectives import Cox
-from stochgate.survival import is_survival_target, read_survival_target
+from stochgate.survival import as_labels, is_survival_target, read_survival_target
 
 EVENT, TIME = [True, False, True, False], [2.5, 3.0, 0.0, 1.0]
 WORDS = ["yes", "No", "YES", "no"]
@@ -89,10 +89,20 @@ def test_labels_of_strata_are_text(labels):
     assert survival_target(EVENT, TIME, strata=labels)["stratum"].tolist() == ["1", "2", "1", "2"]
 
 
+@pytest.mark.parametrize("kind", [np.float64, np.float32, object])
+def test_the_text_of_a_label_depends_on_its_value_alone(kind):
+    values, texts = [1.0, 2.5, 0.1, -0.0, np.inf, 1e20], ["1", "2.5", "0.1", "0", "inf"]
+    labels = np.array(values, dtype=kind)
+    assert as_labels(labels)[:5].tolist() == texts
+    assert [as_labels(labels[i : i + 1])[0] for i in range(5)] == texts
+    assert as_labels(labels)[5] == as_labels(labels[5:])[0]
+    mixed = np.array([np.float32(1), np.float64(2), 3, True, "4.0"], dtype=object)
+    assert as_labels(mixed).tolist() == ["1", "2", "3", "True", "4.0"]
+
+
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        pytest.param(([0, 0], [1, 2]), "no event: every time is censored", id="no event"),
         pytest.param(([1, 0, 1], [1, 2, -3]), r"row 2 is negative \(-3.0\)", id="negative"),
         pytest.param(([1, 0], [1, np.nan]), "NaN or infinity.*row 1 is nan", id="time NaN"),
         pytest.param(([1, 0], [np.inf, 1]), "NaN or infinity.*row 0 is inf", id="time inf"),
@@ -131,6 +141,14 @@ def test_wrong_y_names_what_is_wrong(y, message):
         read_survival_target(y)
     with pytest.raises(ValueError, match=message):
         Cox().encode(y)
+
+
+@pytest.mark.parametrize("encode", [Cox().encode, KINDS["survival"]().encode])
+def test_a_target_without_events_can_be_read_but_not_learnt_from(encode):
+    y = [0, 0], [1, 2]
+    assert not read_survival_target(y).event.any()
+    with pytest.raises(ValueError, match="no event: every time is censored"):
+        encode(y)
 
 
 @pytest.mark.parametrize(

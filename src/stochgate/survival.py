@@ -42,6 +42,12 @@ class SurvivalTarget:
             y[name] = part
         return y
 
+    def require_event(self) -> "SurvivalTarget":
+        """Return the target itself; without an event nothing can be learnt from it, which is an error."""
+        if not self.event.any():
+            raise ValueError("y has no event: every time is censored, so there is nothing to learn from.")
+        return self
+
 
 def survival_target(
     event: ArrayLike, time: ArrayLike, entry: ArrayLike | None = None, strata: ArrayLike | None = None
@@ -72,9 +78,15 @@ def survival_target(
     array([( True, 5., 0., 'Bern'), (False, 8., 2., 'Basel')],
           dtype=[('event', '?'), ('time', '<f8'), ('entry', '<f8'), ('stratum', '<U5')])
     """
+    return check_survival_target(event, time, entry, strata).to_array()
+
+
+def check_survival_target(
+    event: ArrayLike, time: ArrayLike, entry: ArrayLike | None = None, strata: ArrayLike | None = None
+) -> SurvivalTarget:
+    """Check the parts of a survival target; all as in `survival_target`."""
     given = {"event": event, "time": time, "entry": entry, "stratum": strata}
-    columns = {name: np.asarray(part) for name, part in given.items() if part is not None}
-    return _check(columns).to_array()
+    return _check({name: np.asarray(part) for name, part in given.items() if part is not None})
 
 
 def read_survival_target(y: Any) -> SurvivalTarget:
@@ -92,10 +104,7 @@ def read_survival_target(y: Any) -> SurvivalTarget:
     >>> read_survival_target(([True, False], [2, 3])).time
     array([2., 3.])
     """
-    target = _check(_columns(y))
-    if not target.event.any():
-        raise ValueError("y has no event: every time is censored, so there is nothing to learn from.")
-    return target
+    return _check(_columns(y))
 
 
 def is_survival_target(y: Any) -> bool:
@@ -212,17 +221,22 @@ def _check_entry(entry: np.ndarray, time: np.ndarray) -> np.ndarray:
 
 
 def as_labels(strata: ArrayLike) -> np.ndarray:
-    """Return the labels of strata as text, whole numbers without a point; a missing one is an error."""
+    """Return the labels of strata as text, whole numbers without a point; a missing one is an error.
+
+    The text of a label does not depend on other rows, nor on the type of the array it came in.
+    """
     labels = np.asarray(strata)
     if labels.ndim != 1:
         raise ValueError(f"strata has shape {labels.shape}; give one label a row.")
-    if labels.dtype.kind == "f" and (labels == np.floor(labels)).all():
-        labels = labels.astype(np.int64)
-    values = labels.tolist()
-    missing = [i for i, v in enumerate(values) if v is None or str(v) in ("nan", "<NA>", "NaT")]
+    missing = [i for i, v in enumerate(labels) if v is None or str(v) in ("nan", "<NA>", "NaT")]
     if missing:
         raise ValueError(f"The stratum of row {missing[0]} is missing; give it a label, or remove the row.")
-    return np.array([str(v) for v in values], dtype=str)
+    return np.array([_as_label(v) for v in labels], dtype=str)
+
+
+def _as_label(value: Any) -> str:
+    whole = isinstance(value, float | np.floating) and value.is_integer()
+    return str(int(value) if whole else value)
 
 
 def _to_float(column: np.ndarray, name: str) -> np.ndarray:

@@ -92,7 +92,7 @@ class Survival(Kind):
 
     def encode(self, y: Any) -> np.ndarray:
         """Return the structured array, whatever form y has."""
-        target = read_survival_target(y)
+        target = read_survival_target(y).require_event()
         if target.entry is not None or target.stratum is not None:
             raise ValueError("Baselines know no entry times and no strata: leave them out of y.")
         return target.to_array()

@@ -1,6 +1,6 @@
 """Data sets: synthetic problems whose relevant features are known, and real ones."""
 
-from stochgate.datasets.real import RealProblem, load_gaussian_survival, load_metabric
+from stochgate.datasets.real import RealProblem, load_gaussian_survival, load_metabric, load_newsgroups
 from stochgate.datasets.synthetic import (
     Problem,
     make_cox,
@@ -21,6 +21,7 @@ __all__ = [
     "RealProblem",
     "load_gaussian_survival",
     "load_metabric",
+    "load_newsgroups",
     "make_cox",
     "make_cox_nonlinear",
     "make_friedman",

@@ -3,9 +3,11 @@
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
+
+from stochgate.survival import survival_target
 
 _VARIABLE = "STOCHGATE_DATA"
 
@@ -43,7 +45,7 @@ def load_metabric() -> RealProblem:
     data = _read("metabric")
     kinds = np.where(data["feature_group"] == "clinical", "clinical", "gene")
     kinds = np.where(data["is_oncotype"], "oncotype", kinds)
-    y = _survival(data["event"], data["time"])
+    y = survival_target(data["event"], data["time"])
     return RealProblem(data["X"].astype(np.float64), y, data["feature_names"], kinds)
 
 
@@ -63,7 +65,7 @@ def load_gaussian_survival(part: str = "train") -> RealProblem:
     relevant = np.arange(X.shape[1]) < 2
     return RealProblem(
         X,
-        _survival(data[f"{part}_e"], data[f"{part}_t"]),
+        survival_target(data[f"{part}_e"], data[f"{part}_t"]),
         np.array([f"x{j + 1}" for j in range(X.shape[1])]),
         np.where(relevant, "signal", "noise"),
         relevant,
@@ -71,7 +73,22 @@ def load_gaussian_survival(part: str = "train") -> RealProblem:
     )
 
 
-def _read(name: str) -> Any:
+def load_newsgroups() -> tuple[csr_array, np.ndarray]:
+    """20 Newsgroups: how often each of 55,911 words stands in each of 18,774 messages.
+
+    Returns
+    -------
+    X : csr_array of float32, shape (n_samples, n_features)
+    y : ndarray of int, shape (n_samples,)
+        1 for the groups on computers and science ("comp." and "sci."), else 0.
+    """
+    data = _read("newsgroups20")
+    counts = data["data"].astype(np.float32), data["indices"], data["indptr"]
+    technical = np.array([name.startswith(("comp.", "sci.")) for name in data["class_names"].tolist()])
+    return csr_array(counts, shape=tuple(data["shape"])), technical[data["y"]].astype(int)
+
+
+def _read(name: str) -> dict[str, np.ndarray]:
     """Return the arrays of a file, by name."""
     folder = os.environ.get(_VARIABLE)
     if not folder:
@@ -82,10 +99,5 @@ def _read(name: str) -> Any:
     file = Path(folder) / f"{name}.npz"
     if not file.exists():
         raise FileNotFoundError(f"There is no {name}.npz in {folder}, the folder that {_VARIABLE} names.")
-    return np.load(file, allow_pickle=False)
-
-
-def _survival(event: np.ndarray, time: np.ndarray) -> np.ndarray:
-    y = np.empty(len(event), dtype=[("event", bool), ("time", np.float64)])
-    y["event"], y["time"] = event, time
-    return y
+    with np.load(file, allow_pickle=False) as arrays:
+        return dict(arrays)

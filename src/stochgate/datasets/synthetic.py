@@ -6,6 +6,8 @@ import numpy as np
 from sklearn.datasets import make_moons
 from sklearn.utils import check_random_state
 
+from stochgate.survival import survival_target
+
 RandomState = int | np.random.RandomState | None
 
 
@@ -198,6 +200,4 @@ def _survival(rng: np.random.RandomState, log_hazard: np.ndarray, censored: floa
     time = rng.exponential(np.exp(-log_hazard))
     censoring = rng.exponential(size=len(time))
     censoring = censoring * np.quantile(time / censoring, 1 - censored)
-    event = time <= censoring
-    observed = np.minimum(time, censoring)
-    return np.array(list(zip(event, observed, strict=True)), dtype=[("event", bool), ("time", float)])
+    return survival_target(time <= censoring, np.minimum(time, censoring))

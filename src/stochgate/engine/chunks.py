@@ -7,7 +7,7 @@ from stochgate.engine.data import Design
 from stochgate.engine.loop import train
 from stochgate.engine.plan import Plan
 from stochgate.engine.record import Callback
-from stochgate.engine.scope import torch_set_for
+from stochgate.engine.scope import process_set_for
 from stochgate.engine.trained import Trained, join
 from stochgate.objectives.base import Target
 
@@ -24,32 +24,27 @@ def execute(plan: Plan, design: Design, target: Target, callbacks: tuple[Callbac
     ----------
     plan, design, target, callbacks : as in `train`
     """
-    shape = design.n_total, _rows_per_step(plan, design), target.n_outputs
+    n_samples = design.columns.n_samples
+    n_rows = min(plan.training.batch_size or n_samples, n_samples)
+    floats = plan.network.floats(design.n_total, n_rows, target.n_outputs)
     budget = plan.training.max_memory or MEMORY.get(plan.weights.device.type, MEMORY["cpu"])
-    size = max(1, int(budget // bytes_per_model(plan, design, target)))
+    size = max(1, int(budget // bytes_per_model(plan, design, target, *floats)))
     pieces = torch.arange(plan.n_models, device=plan.lam.device).split(size)
-    with torch_set_for(plan, *shape):
+    work = 3.0 * min(size, plan.n_models) * plan.training.n_draws * floats[0] * n_rows
+    with process_set_for(work, plan.training.tf32, plan.weights.device):
         if len(pieces) == 1:
             return train(plan, design, target, callbacks)
         parts = [train(plan.take(piece), design, target, callbacks, piece) for piece in pieces]
     return join_results(plan, parts)
 
 
-def bytes_per_model(plan: Plan, design: Design, target: Target) -> int:
-    """Estimate the bytes one model takes while it is trained."""
-    weights, activations = plan.network.floats(
-        design.n_total, _rows_per_step(plan, design), target.n_outputs
-    )
+def bytes_per_model(plan: Plan, design: Design, target: Target, weights: int, activations: int) -> int:
+    """Estimate the bytes one model takes while it is trained, given the numbers in its network."""
     # weights, their gradient, two moments, the best so far, the gated copy and what its gradient needs
     floats = 7 * weights + (8 + plan.training.n_snapshots) * design.n_gates
     n_entries = max(len(value) for value in target.rows.values())  # n_samples, or more of a tree of times
     floats += 6 * design.columns.n_columns + 3 * activations + 8 * n_entries
     return floats * plan.weights.element_size()
-
-
-def _rows_per_step(plan: Plan, design: Design) -> int:
-    n_samples = design.columns.n_samples
-    return min(plan.training.batch_size or n_samples, n_samples)
 
 
 def join_results(plan: Plan, parts: list[Trained]) -> Trained:

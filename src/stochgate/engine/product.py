@@ -16,7 +16,7 @@ _WORTH_IT = 4e6
 _CACHED = 1 << 22
 
 
-def skipping_pays(shape: Sequence[int], share: float, once: bool = False) -> bool:
+def skipping_pays(shape: Sequence[int], share: float, once: bool) -> bool:
     """Tell whether models are trained faster on their open columns alone.
 
     Parameters

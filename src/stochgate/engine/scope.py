@@ -1,13 +1,13 @@
 """The process's settings for the time of a training: threads, memory, the GPU's way to multiply."""
 
 import ctypes
+import os
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache
 
 import torch
-
-from stochgate.engine.plan import Plan
 
 # Multiplications a step that keep a thread busy for longer than it takes to wake it up and wait for it.
 _PER_THREAD = 3e7
@@ -15,27 +15,69 @@ _PER_THREAD = 3e7
 _LARGEST_OF_HEAP, _KEPT = -3, -1
 # and what a process that frees large blocks ends up with by itself.
 _USUAL = {_LARGEST_OF_HEAP: 32 << 20, _KEPT: 64 << 20}
+_lock = threading.RLock()
+_users = 0  # trainings under way in this process
 
 
 @contextmanager
-def torch_set_for(plan: Plan, n_columns: int, n_rows: int, n_outputs: int) -> Iterator[None]:
-    """Set torch up for training a plan, and put everything back.
+def process_set_for(work: float, tf32: bool, device: torch.device) -> Iterator[None]:
+    """Set the process up for a training, and put it back.
 
     A step of little work gets few threads: on small tensors threads wait for each other, and on a busy
     machine for very long. No more are used than torch was allowed before, so that a worker of a pool keeps
-    its share.
+    its share. Of trainings at the same time in several threads the first sets up, and puts back at its end.
+
+    Parameters
+    ----------
+    work : float
+        Multiplications a step.
+    tf32 : bool
+    device : torch.device
     """
-    weights, _ = plan.network.floats(n_columns, n_rows, n_outputs)
-    work = 3.0 * plan.n_models * plan.training.n_draws * weights * n_rows
-    threads, tf32 = torch.get_num_threads(), torch.backends.cuda.matmul.allow_tf32
-    torch.set_num_threads(max(1, min(threads, int(work / _PER_THREAD))))
-    torch.backends.cuda.matmul.allow_tf32 = plan.training.tf32
-    try:
-        with freed_memory_kept():
+    global _users
+    with ExitStack() as settings:
+        with _lock:
+            if _users == 0:
+                settings.enter_context(_threads(max(1, int(work / _PER_THREAD))))
+                settings.enter_context(freed_memory_kept())
+                if device.type == "cuda":
+                    settings.enter_context(_tf32(tf32))
+            _users += 1
+            outermost = settings.pop_all() if _users == 1 else None
+        try:
             yield
+        finally:
+            with _lock:
+                _users -= 1
+                if outermost is not None:
+                    outermost.close()
+
+
+@contextmanager
+def _threads(n: int) -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(min(n, before))
+    try:
+        yield
     finally:
-        torch.set_num_threads(threads)
-        torch.backends.cuda.matmul.allow_tf32 = tf32
+        torch.set_num_threads(before)
+
+
+@contextmanager
+def _tf32(allowed: bool) -> Iterator[None]:
+    """Multiply in TF32 or not."""
+    matmul = torch.backends.cuda.matmul
+    name = "allow_tf32"
+    try:
+        before = matmul.allow_tf32
+        matmul.allow_tf32 = allowed
+    except RuntimeError:  # torch refuses the older name once the newer one was used
+        name, before = "fp32_precision", matmul.fp32_precision
+        matmul.fp32_precision = "tf32" if allowed else "ieee"
+    try:
+        yield
+    finally:
+        setattr(matmul, name, before)
 
 
 @contextmanager
@@ -43,19 +85,22 @@ def freed_memory_kept() -> Iterator[None]:
     """Keep the memory that one step frees for the next, instead of giving it back to the system.
 
     A step allocates the same large tensors as the one before. Given back in between, their pages have to be
-    mapped and cleared again each time, which takes longer than the arithmetic of a small network.
+    mapped and cleared again each time, which takes longer than the arithmetic of a small network. Whoever
+    has set this by glibc's environment variables is left alone. Afterwards glibc stands as it
+    would in a process that has freed large blocks, and what is free goes back.
     """
     c = _glibc()
-    if c is None:
+    if c is None or {"MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"} & set(os.environ):
         yield
         return
-    for name in _USUAL:
-        c.mallopt(name, 1 << 30)
+    for name, usual in _USUAL.items():
+        if not c.mallopt(name, 1 << 30):  # older ones refuse that much
+            c.mallopt(name, usual)
     try:
         yield
     finally:
-        for name, value in _USUAL.items():
-            c.mallopt(name, value)
+        for name, usual in _USUAL.items():
+            c.mallopt(name, usual)
         c.malloc_trim(0)
 
 

@@ -54,7 +54,8 @@ class Training(BaseEstimator):
         On a GPU, multiply float32 matrices with 10 instead of 23 bits behind the point, which is faster.
     max_memory : int or None, default=None
         Bytes a stack of models may take in training; what needs more is cut into stacks trained one
-        after another. None is 1 GiB, on a GPU 4 GiB. The data come on top.
+        after another. None is 1 GiB, on a GPU 4 GiB. The data come on top, on a
+        CPU twice where columns of closed gates are left out.
 
     Examples
     --------

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from stochgate.engine import Training
 from stochgate.estimators.base import GatedEstimator
-from stochgate.estimators.baseline import Baseline
+from stochgate.estimators.baseline import BaselineHazard, to_survival
 from stochgate.estimators.prepare import Prepared
 from stochgate.gates import Gate
 from stochgate.metrics import concordance_index
@@ -93,7 +93,7 @@ class GatedCox(GatedEstimator):
         The step the model is from.
     history_ : dict of ndarray
         "step", "train_loss" and "held_out_loss" at each snapshot.
-    baseline_ : Baseline
+    baseline_ : BaselineHazard
         The cumulative hazard of a row whose `predict` is 0, of each stratum, estimated from all rows of the
         fit: ``baseline_.cumulative_hazard(times, stratum)``.
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn
@@ -175,8 +175,8 @@ class GatedCox(GatedEstimator):
         Returns
         -------
         ndarray, shape (n_samples, n_times); without times an array of functions, shape (n_samples,), to be
-        called with times, with the times x where they change and the values y. After the last time of
-        the fit curves stay as they are.
+        called with times, with the distinct times x of the fit (of the row's stratum, censored ones too)
+        and the values y from there on. After the last time of the fit curves stay as they are.
 
         Examples
         --------
@@ -190,13 +190,14 @@ class GatedCox(GatedEstimator):
         >>> model.predict_survival_function(X[:3])[0](0.0)
         np.float64(1.0)
         """
-        return self._predict_curves(X, times, strata, lambda hazard: np.exp(-hazard))
+        return to_survival(self.predict_cumulative_hazard_function(X, times, strata))
 
     def predict_cumulative_hazard_function(
         self, X: Any, times: ArrayLike | None = None, strata: ArrayLike | None = None
     ) -> np.ndarray:
         """Return the cumulative hazard at each time; all as in `predict_survival_function`."""
-        return self._predict_curves(X, times, strata, lambda hazard: hazard)
+        log_risk = self.predict(X)
+        return self.baseline_.predict(log_risk, times, strata)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return Harrell's concordance index of the predicted risk, of pairs within a stratum."""
@@ -210,13 +211,9 @@ class GatedCox(GatedEstimator):
             sample_weight=sample_weight,
         )
 
-    def _predict_curves(self, X: Any, times: Any, strata: Any, read: Any) -> np.ndarray:
-        log_risk = self.predict(X)
-        return self.baseline_.predict(log_risk, times, strata, read)
-
     def _learn_from_rows(self, data: Prepared) -> None:
         """Estimate the baseline hazard, in double precision."""
         rows = {name: value.cpu() for name, value in data.target.rows.items()}
         output, weights = self._predictor.outputs(data.X).double(), torch.from_numpy(data.weights)[None]
-        log_steps = Cox(self.ties).log_hazard(output, rows, weights)[0].numpy()
-        self.baseline_ = Baseline.make(rows["block"].numpy(), log_steps, **self._facts)
+        log_jumps = Cox(self.ties).log_jumps(output, rows, weights)[0].numpy()
+        self.baseline_ = BaselineHazard.make(rows["block"].numpy(), log_jumps, **self._facts)

@@ -30,7 +30,11 @@ class Gate(BaseEstimator, ABC):
 
     @abstractmethod
     def sample(self, parameter: Tensor, noise: Tensor) -> Tensor:
-        """Draw z, differentiable in `parameter` (the reparameterisation trick)."""
+        """Draw z, differentiable in `parameter` (the reparameterisation trick).
+
+        A z of exactly 0 is a closed gate, clipped there: it passes no gradient, and the engine may leave
+        its columns out.
+        """
 
     @abstractmethod
     def value(self, parameter: Tensor) -> Tensor:

@@ -1,5 +1,12 @@
-"""Metrics: of a selection, and of survival predictions."""
+"""Metrics: of a selection, of survival predictions, and how groups of rows survive."""
 
+from stochgate.metrics.curves import (
+    RiskGroups,
+    SurvivalCurve,
+    kaplan_meier,
+    log_rank_p_value,
+    survival_curves_by_risk,
+)
 from stochgate.metrics.selection import (
     informative_weight_ratio,
     median_rank,
@@ -9,11 +16,16 @@ from stochgate.metrics.selection import (
 from stochgate.metrics.survival import concordance_index, integrated_brier_score, uno_concordance
 
 __all__ = [
+    "RiskGroups",
+    "SurvivalCurve",
     "concordance_index",
     "informative_weight_ratio",
     "integrated_brier_score",
+    "kaplan_meier",
+    "log_rank_p_value",
     "median_rank",
     "selection_scores",
     "support_overlap",
+    "survival_curves_by_risk",
     "uno_concordance",
 ]

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_consistent_length
 
 from stochgate.optional import require
-from stochgate.survival import as_labels, read_survival_target
+from stochgate.survival import SurvivalTarget, check_survival_target, read_survival_target
 
 
 def concordance_index(
@@ -28,7 +28,7 @@ def concordance_index(
 
     Parameters
     ----------
-    event : array of bool, shape (n_samples,)
+    event : array of 0 and 1 or bool, shape (n_samples,)
     time : array, shape (n_samples,)
     risk : array, shape (n_samples,)
         Higher means earlier failure.
@@ -45,31 +45,35 @@ def concordance_index(
     >>> concordance_index([1, 1, 0], [1.0, 2.0, 3.0], [0.9, 0.1, 0.2])
     0.6666666666666666
     """
-    event, time = np.asarray(event, dtype=bool), np.asarray(time, dtype=np.float64)
-    risk = np.asarray(risk, dtype=np.float64)
     check_consistent_length(event, time, risk, entry, strata, sample_weight)
-    if np.isnan(risk).any():
-        raise ValueError(f"risk contains NaN in row {np.flatnonzero(np.isnan(risk))[0]}.")
-    weights = np.ones(len(time)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    stratum = np.zeros(len(time), dtype=np.int64)
-    if strata is not None:
-        stratum = np.unique(as_labels(strata), return_inverse=True)[1]
-    entry = None if entry is None else np.asarray(entry, dtype=np.float64)
-    points, pairs = _count_pairs(event, time, risk, entry, stratum, weights)
-    if pairs <= 1e-12 * weights.sum() ** 2:  # no more than rounding
+    target, risk = check_survival_target(event, time, entry, strata), check_risk(risk)
+    weights = np.ones(len(risk)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    points, pairs, n_pairs = _count_pairs(target, risk, weights)
+    if n_pairs == 0:
         raise ValueError("No pair of rows can be compared: there are too few events.")
-    return float(points / pairs)
+    return points / pairs
+
+
+def check_risk(risk: ArrayLike) -> np.ndarray:
+    """Return the risks as numbers, shape (n_samples,); a missing one is an error."""
+    risk = np.asarray(risk, dtype=np.float64)
+    if np.isnan(risk).any():
+        row = np.flatnonzero(np.isnan(risk))[0]
+        raise ValueError(f"risk contains NaN in row {row}; give each row a number, or remove the row.")
+    return risk
 
 
 def _count_pairs(
-    event: np.ndarray,
-    time: np.ndarray,
-    risk: np.ndarray,
-    entry: np.ndarray | None,
-    stratum: np.ndarray,
-    weights: np.ndarray,
-) -> tuple[float, float]:
-    """Return the weight of concordant pairs, ties counting half, and of all pairs."""
+    target: SurvivalTarget, risk: np.ndarray, weights: np.ndarray
+) -> tuple[float, float, float]:
+    """Return the weight of concordant pairs, ties counting half, and the weight and number of all pairs.
+
+    The number is exact, which the weight is not where rows leave. Rows of weight 0 make no pair.
+    """
+    event, time, entry = target.event, target.time, target.entry
+    stratum = np.zeros(len(time), dtype=np.int64)
+    if target.stratum is not None:
+        stratum = np.unique(target.stratum, return_inverse=True)[1]
     rows, deaths = np.arange(len(time)), np.flatnonzero(event)
     # From late to early rows come (to an event of the same time if censored), events ask who is there,
     # and rows leave again with their entry. What comes before an event in another stratum ranks higher.
@@ -85,7 +89,8 @@ def _count_pairs(
     for bit in range(int(rank.max()).bit_length()):
         high = (rank >> bit) % 2 == 1  # above those that agree with it but for this bit and lower ones
         points += np.where(high, _sums_before(rank >> (bit + 1), np.where(high, 0, comes)), 0)
-    return float(asks @ points), float(asks @ _sums_before(stratum[row], comes))
+    pairs, n_pairs = _sums_before(stratum[row], comes), _sums_before(stratum[row], np.sign(comes))
+    return float(asks @ points), float(asks @ pairs), float(np.sign(asks) @ n_pairs)
 
 
 def _sums_before(group: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -107,7 +112,7 @@ def uno_concordance(y_train: Any, y_test: Any, risk: ArrayLike, tau: float | Non
 
     Parameters
     ----------
-    y_train : survival target
+    y_train : survival target without entry times and strata
         From which the distribution of censoring is estimated.
     y_test : survival target
     risk : array, shape (n_samples,)
@@ -154,8 +159,13 @@ def integrated_brier_score(y_train: Any, y_test: Any, survival: ArrayLike, times
 
 
 def _plain(name: str, y: Any) -> np.ndarray:
-    """Return events and times as scikit-survival has them; strata play no part in its estimate."""
+    """Return events and times as scikit-survival has them, which knows no entry times and no strata."""
     target = read_survival_target(y)
     if target.entry is not None:
         raise ValueError(f"{name} is not defined for entry times: give y without them.")
+    if target.stratum is not None:
+        raise ValueError(
+            f"{name} takes no note of strata: give y without them, a stratum at a time where its rows are "
+            "to be compared with each other alone."
+        )
     return target.to_array()[["event", "time"]]

@@ -47,7 +47,7 @@ class Cox(Objective):
 
         A row is at risk from its own block on up to "until", where that is not the end of all blocks.
         """
-        target = read_survival_target(y)
+        target = read_survival_target(y).require_event()
         times, block = np.unique(-target.time, return_inverse=True)
         entry = np.full(len(block), -np.inf) if target.entry is None else target.entry
         until = np.searchsorted(times, -entry)  # the first block that is not after the entry
@@ -85,7 +85,7 @@ class Cox(Objective):
             losses = losses + mean * less
         return torch.where(weighs, losses, 0).sum(1)
 
-    def log_hazard(self, output: Tensor, rows: Rows, weights: Tensor) -> Tensor:
+    def log_jumps(self, output: Tensor, rows: Rows, weights: Tensor) -> Tensor:
         """Return the log of what each event adds to the baseline's cumulative hazard; -inf for others.
 
         These are Breslow's estimate and, for Efron's ties, the one that goes with them.
@@ -102,8 +102,8 @@ class Cox(Objective):
         if self.ties == "efron":
             weights, less = self._efron(eta, weights, weighs, log_risk, rows)
             log_risk = log_risk + less
-        log_hazard = torch.where(weighs, weights.log() - log_risk, -torch.inf)
-        return torch.empty_like(log_hazard).index_copy(1, rows["order"], log_hazard)
+        jumps = torch.where(weighs, weights.log() - log_risk, -torch.inf)
+        return torch.empty_like(jumps).index_copy(1, rows["order"], jumps)
 
     def held_out_loss(
         self, output: Tensor, rows: Rows, weights: Tensor, test_weights: Tensor, learned: Learned
