@@ -4,14 +4,13 @@ python benchmarks/error_control.py --seeds 1000:1050 --jobs 2
 python benchmarks/error_control.py --table
 """
 
-import argparse
 import time
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from stochgate import GatedClassifier, GatedRegressor, StabilitySelector, datasets
-from stochgate.study import grid, read_table, run_study, summarise
+from stochgate.study import grid, parse_seeds, read_table, run_as_asked, study_parser, summarise
 
 RESULTS = Path(__file__).parent / "results" / "error_control.jsonl"
 TASKS = {
@@ -51,28 +50,14 @@ def print_table(path: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = study_parser(__doc__.splitlines()[0], RESULTS)
     parser.add_argument("--tasks", nargs="+", choices=TASKS, default=list(TASKS))
     parser.add_argument("--promises", nargs="+", choices=PROMISES, default=list(PROMISES))
-    parser.add_argument("--seeds", default="1000:1050", help="first:last+1")
-    parser.add_argument("--out", type=Path, default=RESULTS)
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--budget", type=float, default=None, help="seconds after which no cell is started")
-    parser.add_argument("--device", default="cpu")
-    parser.add_argument("--table", action="store_true", help="print what was saved")
+    parser.add_argument("--seeds", type=parse_seeds, default=range(1000, 1050), help="1000:1050 or 3,5,8")
     options = parser.parse_args()
+    run_as_asked(options, grid(options.tasks, options.promises, options.seeds), run_cell)
     if options.table:
         print_table(options.out)
-        return
-    seeds = range(*map(int, options.seeds.split(":")))
-    cells = grid(options.tasks, options.promises, seeds)
-    run_study(
-        cells,
-        partial(run_cell, device=options.device),
-        options.out,
-        n_jobs=options.jobs,
-        budget_s=options.budget,
-    )
 
 
 if __name__ == "__main__":

@@ -4,8 +4,6 @@ Each cell draws one problem with its seed, trains on the first rows and is score
 the same problem. Results are appended to a file as they come; a run that was stopped goes on where it was.
 """
 
-import time
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -17,7 +15,7 @@ import league_tables
 from stochgate import GatedClassifier, GatedCox, GatedRegressor, NoFeatureSelectedWarning, datasets
 from stochgate.baselines import BASELINES
 from stochgate.metrics import median_rank, selection_scores
-from stochgate.study import Cell, grid, parse_seeds, run_as_asked, study_parser
+from stochgate.study import Cell, fit_and_score, grid, parse_seeds, run_as_asked, study_parser
 
 N_TEST = 2000
 RESULTS = Path(__file__).parent / "results"
@@ -63,20 +61,13 @@ def run_cell(task: str, method: str, seed: int, *, tasks: Tasks, device: str = "
     """Train one method on one drawn problem and return what it found."""
     problem, n = tasks[task].draw(seed), tasks[task].n_train
     model = make_model(method, tasks[task].kind, seed, device)
-    start = time.perf_counter()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NoFeatureSelectedWarning)  # the number selected says it
-        model.fit(problem.X[:n], problem.y[:n])
-    seconds = time.perf_counter() - start
-    support = model.get_support()
+    train, test = (problem.X[:n], problem.y[:n]), (problem.X[n:], problem.y[n:])
+    scores = fit_and_score(model, train, test, NoFeatureSelectedWarning)
     ranked = median_rank(model.feature_importances_, problem.relevant) if problem.relevant.any() else None
     return {
-        **selection_scores(support, problem.relevant),
+        **selection_scores(model.get_support(), problem.relevant),
         "median_rank": ranked,
-        "test_score": float(model.score(problem.X[n:], problem.y[n:])),
-        "n_selected": int(support.sum()),
-        "seconds": seconds,
-        "device": device if method == "ours" else "cpu",
+        **scores,
     }
 
 

@@ -13,11 +13,19 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from cox_methods import METHODS, PACKAGES, RESULTS, errors, fit_and_score, means, show
+from cox_methods import METHODS, PACKAGES, RESULTS, errors, make_model, means, show
 
-from stochgate import datasets
+from stochgate import NoFeatureSelectedWarning, datasets
 from stochgate.metrics import concordance_index, selection_scores
-from stochgate.study import grid, parse_seeds, read_table, run_as_asked, study_parser, to_markdown
+from stochgate.study import (
+    fit_and_score,
+    grid,
+    parse_seeds,
+    read_table,
+    run_as_asked,
+    study_parser,
+    to_markdown,
+)
 
 TASKS = {"all": 4000, "500": 500}
 
@@ -26,7 +34,10 @@ def run_cell(task: str, method: str, seed: int, device: str = "cpu") -> dict[str
     """Train one method on some rows and return what it found."""
     train, test = datasets.load_gaussian_survival("train"), datasets.load_gaussian_survival("test")
     rows = np.random.RandomState(seed).permutation(len(train.X))[: TASKS[task]]
-    support, scores = fit_and_score(method, seed, device, (train.X[rows], train.y[rows]), (test.X, test.y))
+    model = make_model(method, seed, device)
+    drawn = train.X[rows], train.y[rows]
+    scores = fit_and_score(model, drawn, (test.X, test.y), NoFeatureSelectedWarning)
+    support = model.get_support()
     return {
         **scores,
         **selection_scores(support, train.relevant),

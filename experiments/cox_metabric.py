@@ -21,11 +21,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from cox_methods import METHODS, PACKAGES, RESULTS, differences, errors, fit_and_score, means, show
+from cox_methods import METHODS, PACKAGES, RESULTS, differences, errors, make_model, means, show
 from sklearn.model_selection import train_test_split
 
-from stochgate import datasets
-from stochgate.study import grid, read_table, run_as_asked, study_parser, to_markdown
+from stochgate import NoFeatureSelectedWarning, datasets
+from stochgate.study import fit_and_score, grid, read_table, run_as_asked, study_parser, to_markdown
 
 N_GENES = 200
 PROTOCOLS = ["splits", "fixed"]
@@ -60,10 +60,10 @@ def run_cell(protocol: str, method: str, seed: int, device: str = "cpu") -> dict
     columns = draw_columns(data.feature_kinds, seed if protocol == "splits" else 123)
     train, test = draw_rows(protocol, len(data.X), seed)
     X = data.X[:, columns]
-    support, scores = fit_and_score(
-        method, seed, device, (X[train], data.y[train]), (X[test], data.y[test])
-    )
-    chosen = columns[support]
+    model = make_model(method, seed, device)
+    rows = (X[train], data.y[train]), (X[test], data.y[test])
+    scores = fit_and_score(model, *rows, NoFeatureSelectedWarning)
+    chosen = columns[model.get_support()]
     kinds = {
         f"n_{kind}": int((data.feature_kinds[chosen] == kind).sum()) for kind in ("oncotype", "clinical")
     }

@@ -1,7 +1,5 @@
 """The methods of the paper's Table 2, beside our defaults and two further peers."""
 
-import time
-import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -9,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from stochgate import GatedCox, NoFeatureSelectedWarning, Training
+from stochgate import GatedCox, Training
 from stochgate.baselines import DeepSurvSelector, ForestSelector, LassoNetSelector, LassoSelector
 from stochgate.networks import MLP
 from stochgate.study import compare, to_markdown
@@ -38,33 +36,10 @@ METHODS: dict[str, Callable[..., Any]] = {
 }
 
 
-def fit_and_score(method: str, seed: int, device: str, train: Any, test: Any) -> tuple[Any, dict[str, Any]]:
-    """Train a method; return its features, and Harrell's C on the test rows with what it cost.
-
-    Parameters
-    ----------
-    method : str
-    seed : int
-    device : str
-        Where networks of ours run; the peers run on the CPU.
-    train, test : (X, y)
-    """
+def make_model(method: str, seed: int, device: str) -> Any:
+    """Return an unfitted model; networks of ours run on the device, the peers on the CPU."""
     model = METHODS[method](random_state=seed)
-    has_device = "device" in model.get_params()
-    if has_device:
-        model.set_params(device=device)
-    start = time.perf_counter()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NoFeatureSelectedWarning)  # the number selected says it
-        model.fit(*train)
-    seconds = time.perf_counter() - start
-    support = model.get_support()
-    return support, {
-        "test_score": float(model.score(*test)),
-        "n_selected": int(support.sum()),
-        "seconds": seconds,
-        "device": device if has_device else "cpu",
-    }
+    return model.set_params(device=device) if "device" in model.get_params() else model
 
 
 def show(record: dict[str, Any]) -> None:

@@ -4,6 +4,7 @@ import numpy as np
 import torch
 
 from stochgate import datasets, survival_target
+from stochgate.objectives import Cox
 from stochgate.survival import read_survival_target
 
 KINDS = ["plain", "entry", "strata", "entry and strata"]
@@ -48,6 +49,13 @@ def read(y):
     if target.stratum is not None:
         stratum = np.unique(target.stratum, return_inverse=True)[1]
     return tuple(torch.from_numpy(part) for part in (target.event, target.time, entry, stratum))
+
+
+def assert_equals_double_loops(ties, eta, y, weights):
+    """Compare the objective's loss and gradient with those of the definition."""
+    found = evaluate(Cox(ties=ties), eta, Cox().encode(y).rows, weights)
+    for value, expected in zip(found, double_loops(ties, eta, y, weights), strict=True):
+        torch.testing.assert_close(value, expected, rtol=1e-10, atol=1e-10)
 
 
 def double_loop(ties, eta, y, weights):

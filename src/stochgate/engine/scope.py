@@ -15,7 +15,7 @@ _PER_THREAD = 3e7
 _LARGEST_OF_HEAP, _KEPT = -3, -1
 # and what a process that frees large blocks ends up with by itself.
 _USUAL = {_LARGEST_OF_HEAP: 32 << 20, _KEPT: 64 << 20}
-_lock = threading.RLock()
+_lock = threading.Lock()
 _users = 0  # trainings under way in this process
 
 
@@ -43,14 +43,12 @@ def process_set_for(work: float, tf32: bool, device: torch.device) -> Iterator[N
                 if device.type == "cuda":
                     settings.enter_context(_tf32(tf32))
             _users += 1
-            outermost = settings.pop_all() if _users == 1 else None
         try:
             yield
         finally:
             with _lock:
                 _users -= 1
-                if outermost is not None:
-                    outermost.close()
+                settings.close()
 
 
 @contextmanager

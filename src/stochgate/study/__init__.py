@@ -1,5 +1,6 @@
 """Studies: tasks x methods x seeds, run to one file that can be continued, read as one tidy table."""
 
+from stochgate.study.fits import fit_and_score
 from stochgate.study.options import parse_seeds, run_as_asked, study_parser
 from stochgate.study.records import provenance, read_records
 from stochgate.study.run import Cell, grid, run_study
@@ -8,6 +9,7 @@ from stochgate.study.tables import compare, mean_interval, read_table, summarise
 __all__ = [
     "Cell",
     "compare",
+    "fit_and_score",
     "grid",
     "mean_interval",
     "parse_seeds",
