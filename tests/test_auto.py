@@ -177,24 +177,35 @@ def make_candidates(losses, opened, stage="refit", network=0):
 EMPTY = np.array([1.0, 1.1, 0.9, 1.0, 1.05])
 GOOD = np.array([0.10, 0.12, 0.09, 0.11, 0.10])
 MANY, FEW = [1, 1, 1], [1, 0, 0]
+N = 1000  # rows
 
 
 def test_ties_go_to_fewer_features_then_to_the_simpler_network():
-    assert RULES["auto"](make_candidates([GOOD, GOOD + 0.001], [MANY, FEW]), EMPTY).cell == 1
+    assert RULES["auto"](make_candidates([GOOD, GOOD + 0.001], [MANY, FEW]), EMPTY, N).cell == 1
     both = make_candidates([GOOD], [FEW], network=1) + make_candidates([GOOD], [FEW], network=0)
-    assert RULES["auto"](both, EMPTY).network == 0
+    assert RULES["auto"](both, EMPTY, N).network == 0
 
 
 def test_a_clearly_better_model_wins_with_more_features():
     candidates = make_candidates([GOOD, GOOD + 0.2], [MANY, FEW])
-    assert [RULES[rule](candidates, EMPTY).cell for rule in ("auto", "best", "one-se")] == [0, 0, 0]
+    assert [RULES[rule](candidates, EMPTY, N).cell for rule in ("auto", "best", "one-se")] == [0, 0, 0]
 
 
 def test_rules_differ_in_what_they_give_away_for_fewer_features():
     candidates = make_candidates([GOOD, GOOD + np.array([0.004, -0.004, 0.004, 0.004, 0.004])], [MANY, FEW])
-    assert [RULES[rule](candidates, EMPTY).cell for rule in ("auto", "best", "one-se")] == [1, 0, 1]
+    assert [RULES[rule](candidates, EMPTY, N).cell for rule in ("auto", "best", "one-se")] == [1, 0, 1]
     worse = make_candidates([GOOD, GOOD + 0.0045], [MANY, FEW])  # within one standard error
-    assert [RULES[rule](worse, EMPTY).cell for rule in ("best", "one-se")] == [0, 1]
+    assert [RULES[rule](worse, EMPTY, N).cell for rule in ("best", "one-se")] == [0, 1]
+
+
+def test_many_features_that_gain_little_each_lose_a_tie_of_two_standard_errors():
+    behind = np.array([0.06, -0.02, 0.05, 0.00, 0.05])  # 0.028 on average, 1.8 standard errors
+    few = np.arange(40) < 2
+    for n_many, cell in ((40, 1), (8, 0)):  # a feature is worth 0.0035: 38 of them more than 0.028, 6 less
+        candidates = make_candidates([GOOD, GOOD + behind], [np.arange(40) < n_many, few])
+        assert RULES["auto"](candidates, EMPTY, N).cell == cell
+    sure = make_candidates([GOOD, GOOD + 0.03], [np.ones(40), few])  # the same in every fold
+    assert RULES["auto"](sure, EMPTY, N).cell == 0
 
 
 @pytest.mark.parametrize(

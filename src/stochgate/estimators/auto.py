@@ -147,7 +147,7 @@ def _choose(
         usable = [c for c in usable if c.loss < contest.empty.mean()]
         if not looked.frequency.any() or not usable:
             return None, looked
-    chosen = RULES[rule](usable, contest.empty)
+    chosen = RULES[rule](usable, contest.empty, contest.learns.shape[1])
     return chosen, look(chosen)
 
 

@@ -9,6 +9,7 @@ import torch
 from stochgate.estimators.prepare import Prepared
 from stochgate.estimators.task import Task
 from stochgate.selection.folds import LEARNS, make_blocks, make_folds
+from stochgate.selection.rules import worth_of_a_feature
 from stochgate.selection.setting import Setting
 
 SMALLEST_FOR_K = 0.0002  # the path for a given number of features must reach many
@@ -27,7 +28,7 @@ def make_lams(n_samples: int, smallest: float = 0.0033) -> np.ndarray:
     >>> make_lams(500).round(4)
     array([0.06  , 0.0334, 0.0186, 0.0104, 0.0058, 0.0032])
     """
-    lowest = min(smallest, np.log(n_samples) / (2 * n_samples))
+    lowest = min(smallest, worth_of_a_feature(n_samples))
     return LARGEST / RATIO ** np.arange(1 + int(np.ceil(np.log(LARGEST / lowest) / np.log(RATIO))))
 
 

@@ -8,7 +8,9 @@ import numpy as np
 from stochgate.selection.path import Cells
 
 SIGNIFICANCE = 2.5  # standard errors by which a model must beat the one without features
-TOLERANCE = 0.01  # share of the gain that a simpler model may give away
+TOLERANCE = 0.01  # share of the gain that a simpler model may give away,
+CLOSE = 0.5  # or so many standard errors of the difference,
+FAR = 2.0  # or so many, where each feature it saves gains less than a feature is worth
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,11 @@ class Candidate:
         return self.cells.voted()[self.cell]
 
 
+def worth_of_a_feature(n_samples: int) -> float:
+    """Return the gain in loss per row that the Bayesian information criterion asks of a feature."""
+    return float(np.log(n_samples) / (2 * n_samples))
+
+
 def list_candidates(stages: Sequence[Sequence[Cells]]) -> list[Candidate]:
     """Return every cell of every network, whatever its features."""
     return [
@@ -74,8 +81,8 @@ def finds_signal(candidates: Sequence[Candidate], empty: np.ndarray, n_samples: 
 
     Each fold is given the cell that is best on the *other* folds, so that the gain is free of the choice
     (but for the step, which is one for all folds); its standard error comes from the blocks of held-out
-    rows. The gain must exceed 2.5 standard errors, and log(n) / 2n, what the Bayesian information criterion
-    asks of a single feature. Cells of the path count only where nothing came after it.
+    rows. The gain must exceed 2.5 standard errors and what a feature is worth. Cells of the path count only
+    where nothing came after it.
 
     Parameters
     ----------
@@ -97,35 +104,42 @@ def finds_signal(candidates: Sequence[Candidate], empty: np.ndarray, n_samples: 
     gain = np.concatenate(gains)
     gain = gain[np.isfinite(gain)]  # a block without events judges nothing
     mean, error = float(gain.mean()), float(gain.std(ddof=1) / np.sqrt(len(gain)))
-    asked = max(SIGNIFICANCE * error, np.log(n_samples) / (2 * n_samples))
+    asked = max(SIGNIFICANCE * error, worth_of_a_feature(n_samples))
     return Signal(mean, error, bool(mean > asked))
 
 
-def best_of_ties(candidates: Sequence[Candidate], empty: np.ndarray) -> Candidate:
+def best_of_ties(candidates: Sequence[Candidate], empty: np.ndarray, n_samples: int) -> Candidate:
     """Return the lowest held-out loss; ties go to fewer features, then to the simpler network.
 
     A candidate is within a tie when it gives away at most 1 % of the best one's gain over the model without
-    features, or less than half a standard error of their difference.
+    features, or half a standard error of their difference. Two standard errors are a tie too where the
+    best one has so many more features that each gains less than a feature is worth: hundreds of
+    columns that each tell a little predict as well as the few that matter, and tell less.
     """
-    best = lowest_loss(candidates, empty).losses
-    behind = np.array([c.losses for c in candidates]) - best
+    best = lowest_loss(candidates, empty, n_samples)
+    behind = np.array([c.losses for c in candidates]) - best.losses
     spread = behind.std(axis=1, ddof=1) / np.sqrt(len(empty))
-    allowed = np.maximum(TOLERANCE * (empty - best).mean(), 0.5 * spread)
-    tied = [c for c, near in zip(candidates, behind.mean(axis=1) <= allowed, strict=True) if near]
-    return min(tied, key=lambda c: (c.n_features, c.network, c.loss))
+    saved = np.array([best.n_features - c.n_features for c in candidates])
+    far = np.minimum(FAR * spread, saved * worth_of_a_feature(n_samples))
+    close = np.maximum(TOLERANCE * (empty - best.losses).mean(), CLOSE * spread)
+    tied = behind.mean(axis=1) <= np.maximum(close, far)
+    return min(
+        (c for c, near in zip(candidates, tied, strict=True) if near),
+        key=lambda c: (c.n_features, c.network, c.loss),
+    )
 
 
-def lowest_loss(candidates: Sequence[Candidate], empty: np.ndarray) -> Candidate:
+def lowest_loss(candidates: Sequence[Candidate], empty: np.ndarray, n_samples: int) -> Candidate:
     """Return the candidate of the lowest mean held-out loss."""
     return min(candidates, key=lambda c: c.loss)
 
 
-def one_standard_error(candidates: Sequence[Candidate], empty: np.ndarray) -> Candidate:
+def one_standard_error(candidates: Sequence[Candidate], empty: np.ndarray, n_samples: int) -> Candidate:
     """Return the fewest features within one standard error of the lowest mean held-out loss."""
-    best = lowest_loss(candidates, empty)
+    best = lowest_loss(candidates, empty, n_samples)
     limit = best.loss + best.losses.std(ddof=1) / np.sqrt(len(empty))
     return min((c for c in candidates if c.loss <= limit), key=lambda c: (c.n_features, c.network, c.loss))
 
 
-Rule = Callable[[Sequence[Candidate], np.ndarray], Candidate]
+Rule = Callable[[Sequence[Candidate], np.ndarray, int], Candidate]
 RULES: dict[str, Rule] = {"auto": best_of_ties, "best": lowest_loss, "one-se": one_standard_error}
