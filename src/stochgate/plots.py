@@ -40,8 +40,7 @@ def losses_along_path(path: Any) -> dict[str, dict[str, np.ndarray]]:
     dict
         For each network "lam" (rising), "n_features", "held_out_loss" and "held_out_sd" (over the folds).
     """
-    rows = path.to_dict("records") if hasattr(path, "to_dict") else path
-    rows = sorted((row for row in rows if row["stage"] == "path"), key=lambda row: row["lam"])
+    rows = _rows_by_penalty(path)
     names = ("lam", "n_features", "held_out_loss", "held_out_sd")
     return {
         network: {
@@ -67,6 +66,57 @@ def draw_path(losses: dict[str, dict[str, np.ndarray]], ax: Any = None) -> Any:
     ax.set(xscale="log", xlabel="penalty lam", ylabel="held-out loss (band: sd over the folds)")
     ax.legend(title="network")
     return ax
+
+
+def scores_along_path(model: Any, X: Any, y: Any) -> dict[str, np.ndarray]:
+    """Return the score of the model at each penalty of its path: accuracy, R2 or concordance index.
+
+    Each is trained anew, on all rows of the fit and the features its folds agreed on (``model.at(lam=...)``).
+
+    Parameters
+    ----------
+    model : fitted estimator
+        Its penalty chosen automatically.
+    X, y : array-likes
+        Rows the model was not fitted to: on its own rows every score flatters.
+
+    Returns
+    -------
+    dict
+        "lam" (rising), "n_features" and "score".
+    """
+    rows = [row for row in _rows_by_penalty(model.path_) if row["network"] == model.network_]
+    models = [model.at(lam=row["lam"]) for row in rows]
+    return {
+        "lam": np.array([row["lam"] for row in rows]),
+        "n_features": np.array([int(m.get_support().sum()) for m in models]),
+        "score": np.array([m.score(X, y) for m in models]),
+    }
+
+
+def draw_scores(scores: dict[str, np.ndarray], ax: Any = None, *, ylabel: str = "score") -> Any:
+    """Draw what `scores_along_path` returns, with the numbers of features; return the axes.
+
+    Parameters
+    ----------
+    scores : dict
+    ax : matplotlib Axes, optional
+        Needs matplotlib when not given.
+    ylabel : str
+    """
+    ax = _axes(ax)
+    ax.plot(scores["lam"], scores["score"], marker="o")
+    for at, score, n_features in zip(scores["lam"], scores["score"], scores["n_features"], strict=True):
+        ax.annotate(str(n_features), (at, score), xytext=(0, 6), textcoords="offset points", ha="center")
+    ax.margins(y=0.2)
+    ax.set(xscale="log", xlabel="penalty lam (at the points: number of features)", ylabel=ylabel)
+    return ax
+
+
+def _rows_by_penalty(path: Any) -> list[dict[str, Any]]:
+    """Return the rows of a table's path, penalties rising."""
+    rows = path.to_dict("records") if hasattr(path, "to_dict") else path
+    return sorted((row for row in rows if row["stage"] == "path"), key=lambda row: row["lam"])
 
 
 def _axes(ax: Any) -> Any:
