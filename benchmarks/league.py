@@ -99,15 +99,10 @@ def run_league(
     add("--methods", nargs="+", choices=methods, default=methods, metavar="METHOD", help=", ".join(methods))
     add("--seeds", type=parse_seeds, default=range(1000, 1020), help="1000:1020 or 3,5,8")
     if quick is not None:
-        add(
-            "--quick",
-            action="store_const",
-            const=quick,
-            default={},
-            help="few and small: within 10 minutes",
-        )
+        add("--quick", action="store_true", help="few and small unless asked for more: within 10 minutes")
+        if parser.parse_known_args()[0].quick:
+            parser.set_defaults(**quick)
     options = parser.parse_args()
-    vars(options).update(vars(options).pop("quick", {}))
     chosen = {name: tasks[name] for name in options.tasks}
     cells = league_cells(chosen, options.methods, list(options.seeds))
     run_as_asked(options, cells, partial(run_cell, tasks=tasks), PACKAGES, show)

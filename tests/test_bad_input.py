@@ -451,6 +451,16 @@ def test_constant_columns_stay_closed_with_one_warning(estimator_class, value, c
     assert np.isfinite(predictions(model, container(X))).all()
 
 
+@pytest.mark.parametrize("asked", [{}, {"n_features_to_select": 2}])
+def test_automatic_fits_tell_of_constant_columns_too(asked):
+    X, y = make_problem(GatedRegressor)
+    X[:, 3] = 1.0
+    model = GatedRegressor(network="linear", training=QUICK, random_state=0, **asked)
+    with pytest.warns(ConstantColumnWarning, match=r"1 column.*\[3\]"):
+        model.fit(X, y)
+    assert not model.get_support()[3]
+
+
 @pytest.mark.parametrize("estimator_class", ESTIMATORS)
 def test_column_constant_among_the_weighted_rows_is_constant(estimator_class):
     X, y = make_problem(estimator_class)

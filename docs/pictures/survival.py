@@ -18,7 +18,9 @@ from stochgate.plots import draw_scores, draw_survival_curves, scores_along_path
 def main() -> None:
     """Fit 80 % of the patients and draw how the model does on the others."""
     data = load_metabric()
-    genes = np.random.RandomState(0).choice(np.flatnonzero(data.feature_kinds == "gene"), 200, replace=False)
+    genes = np.random.RandomState(0).choice(
+        np.flatnonzero(data.feature_kinds == "gene"), 200, replace=False
+    )
     columns = np.concatenate([np.flatnonzero(data.feature_kinds != "gene"), genes])
     X, X_test, y, y_test = train_test_split(data.X[:, columns], data.y, test_size=0.2, random_state=0)
     model = GatedCox(random_state=0).fit(X, y)

@@ -71,7 +71,7 @@ def draw_path(losses: dict[str, dict[str, np.ndarray]], ax: Any = None) -> Any:
 def scores_along_path(model: Any, X: Any, y: Any) -> dict[str, np.ndarray]:
     """Return the score of the model at each penalty of its path: accuracy, R2 or concordance index.
 
-    Each is trained anew, on all rows of the fit and the features its folds agreed on (``model.at(lam=...)``).
+    Each is trained anew, on all rows of the fit and the features its folds agreed on, by ``at(lam=...)``.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _num_samples, check_consistent_length, check_is_fitted
 from torch import Tensor
 
-from stochgate.engine import CLOSED, Predictor, Training
+from stochgate.engine import Predictor, Training
 from stochgate.engine.record import Callback
 from stochgate.estimators.auto import fit_auto, fit_exactly
 from stochgate.estimators.features import make_gate_map
@@ -140,6 +140,7 @@ class GatedEstimator(InquiryMixin, SelectorMixin, BaseEstimator):
                 refuse_impossible_number(task, self.n_features_to_select)
                 fitted = fit_exactly(task, self.cv, groups, self.n_features_to_select, self._names())
         refuse_diverged(fitted.trained)
+        self._warn_of_constant(fitted.data.constant())
         self._keep(fitted)
         return self
 
@@ -210,34 +211,35 @@ class GatedEstimator(InquiryMixin, SelectorMixin, BaseEstimator):
         self._learned = {name: value.cpu() for name, value in models.learned.items()}
         self._facts = data.target.facts
         self._learn_from_rows(data)
-        constant = ((models.fixed != models.plan.fixed) & (models.plan.fixed != CLOSED))[0].cpu().numpy()
-        self._warn(np.flatnonzero(spread(constant)))
+        if not self.support_.any():
+            self._warn_of_nothing()
 
     def _learn_from_rows(self, data: Prepared) -> None:
         """Learn what predictions need besides the network, from all rows of the fit."""
 
-    def _warn(self, constant: np.ndarray) -> None:
-        """Warn of constant columns, and of an empty selection."""
-        if len(constant):
-            names = getattr(self, "feature_names_in_", None)
-            shown = [int(j) if names is None else str(names[j]) for j in constant[:5]]
-            more = "..." if len(constant) > 5 else ""
-            warnings.warn(
-                f"{len(constant)} column(s) have one value only and stay closed: {shown}{more}.",
-                ConstantColumnWarning,
-                stacklevel=4,
-            )
-        if not self.support_.any():
-            found = f"at lam={self.lam_:g} and threshold={self.threshold:g}: try a smaller lam"
-            if self.lam == "auto" and not hasattr(self, "source_"):  # at() was asked for a penalty
-                found = "because no model beats the base rate on held-out rows"
-                if callable(self.rule):
-                    found = "by rule"
-            warnings.warn(
-                f"No feature was selected {found}; the model predicts the base rate.",
-                NoFeatureSelectedWarning,
-                stacklevel=4,
-            )
+    def _warn_of_constant(self, constant: np.ndarray) -> None:
+        if len(constant) == 0:
+            return
+        names = self._names()
+        more = "..." if len(constant) > 5 else ""
+        warnings.warn(
+            f"{len(constant)} column(s) have one value only and stay closed: "
+            f"{[names[j] for j in constant[:5]]}{more}.",
+            ConstantColumnWarning,
+            stacklevel=3,
+        )
+
+    def _warn_of_nothing(self) -> None:
+        found = f"at lam={self.lam_:g} and threshold={self.threshold:g}: try a smaller lam"
+        if self.lam == "auto" and not hasattr(self, "source_"):  # at() was asked for a penalty
+            found = "because no model beats the base rate on held-out rows"
+            if callable(self.rule):
+                found = "by rule"
+        warnings.warn(
+            f"No feature was selected {found}; the model predicts the base rate.",
+            NoFeatureSelectedWarning,
+            stacklevel=4,
+        )
 
     def _outputs(self, X: Any) -> Tensor:
         """Return the network's outputs, shape (1, n_samples, n_outputs)."""

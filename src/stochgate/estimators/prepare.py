@@ -10,6 +10,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length
 
 from stochgate.engine import Design, Inputs, Training
+from stochgate.engine.data import learn_scaling
 from stochgate.estimators.features import GateMap
 from stochgate.estimators.validation import check_features
 from stochgate.networks import Network
@@ -38,6 +39,14 @@ class Prepared:
     gate_map: GateMap
     weights: np.ndarray
     X: Any
+
+    def constant(self) -> np.ndarray:
+        """Return the positions of the features that have one value only, as has all of their group."""
+        columns = self.design.columns
+        weights = torch.from_numpy(self.weights).to(columns.device, columns.dtype)
+        scaling = learn_scaling(columns, weights[None], standardize=False)
+        gates = self.design.all_columns(scaling.scale == 0)[0]
+        return np.flatnonzero(self.gate_map.spread(gates.cpu().numpy()))
 
 
 def check_rows(
