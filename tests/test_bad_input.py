@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import torch
 from scipy import sparse
@@ -449,6 +450,30 @@ def test_constant_columns_stay_closed_with_one_warning(estimator_class, value, c
     np.testing.assert_array_equal(model.open_probability_[[2, 4]], 0)
     X[:, [2, 4]] += 1
     assert np.isfinite(predictions(model, container(X))).all()
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        pd.DataFrame({"since": pd.date_range("2020", periods=60)}),
+        pd.DataFrame({"since": pd.date_range("2020", periods=60).to_series().diff().to_numpy()}),
+        pl.DataFrame({"a": np.arange(60.0), "since": pd.date_range("2020", periods=60).to_numpy()}),
+        np.arange("2020-01-01", "2020-03-01", dtype="datetime64[D]")[:, None],
+    ],
+)
+def test_dates_are_no_numbers(X):
+    with pytest.raises(ValueError, match=r"X holds dates in column ('since'|0)"):
+        GatedRegressor(0.1, training=QUICK).fit(X, np.arange(60.0))
+    with pytest.raises(ValueError, match="y holds dates"):
+        GatedRegressor(0.1, training=QUICK).fit(
+            normal_columns(60, 2), pd.Series(pd.date_range("2020", periods=60))
+        )
+
+
+def test_text_beside_truth_values_is_named():
+    X = pd.DataFrame({"a": np.arange(60.0), "flag": True, "sex": pd.Categorical(["m", "f"] * 30)})
+    with pytest.raises(ValueError, match="text or dates in column 'sex'"):
+        GatedRegressor(0.1, training=QUICK).fit(X, np.arange(60.0))
 
 
 @pytest.mark.parametrize("asked", [{}, {"n_features_to_select": 2}])

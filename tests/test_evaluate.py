@@ -371,3 +371,24 @@ def test_what_can_not_be_evaluated_is_refused(changes, message):
     arguments = {"model": short_model(), "X": X, "y": y, **changes}
     with pytest.raises((TypeError, ValueError), match=message):
         evaluate(**arguments)
+
+
+def test_the_last_step_of_a_pipeline_is_given_groups_and_weights():
+    seen = []
+
+    class Spy(BaseEstimator, ClassifierMixin):
+        def fit(self, X, y, sample_weight=None, groups=None):
+            seen.append((len(X), sample_weight, groups))
+            self.classes_ = np.unique(y)
+            return self
+
+        def predict(self, X):
+            return np.zeros(len(X), dtype=int)
+
+    X, y = two_classes()
+    groups, weights = np.arange(len(y)) // 4, np.arange(len(y)) + 1.0
+    evaluate(make_pipeline(StandardScaler(), Spy()), X, y, cv=3, groups=groups, sample_weight=weights)
+    assert len(seen) == 3
+    for n, given, together in seen:
+        assert len(given) == len(together) == n
+        np.testing.assert_array_equal(groups[(given - 1).astype(int)], together)

@@ -6,8 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 
-from problems import ESTIMATORS, linear_response, make_problem, predictions, short_training
+from problems import (
+    ESTIMATORS,
+    linear_response,
+    make_problem,
+    normal_columns,
+    predictions,
+    short_training,
+)
 from stochgate import (
+    ConstantColumnWarning,
     GatedClassifier,
     GatedCox,
     GatedRegressor,
@@ -160,7 +168,9 @@ def test_kept_groups_count_once(estimator_class):
 def test_constant_columns_do_not_count(estimator_class, groups):
     X, y = make_problem(estimator_class)
     X[:, [2, 4]] = 3.0
-    model = estimator_class(n_features_to_select=4, feature_groups=groups, **LINEAR).fit(X, y)
+    model = estimator_class(n_features_to_select=4, feature_groups=groups, **LINEAR)
+    with pytest.warns(ConstantColumnWarning):
+        model.fit(X, y)
     np.testing.assert_array_equal(np.flatnonzero(model.get_support()), [0, 1, 3, 5])
     model.set_params(n_features_to_select=5)
     with pytest.raises(ValueError, match="n_features_to_select=5, but only 4 features"):
@@ -211,3 +221,13 @@ def test_a_kept_copy_is_kept():
         n_features_to_select=2, always_keep=[0, 5], network="linear", training=short_training(n_steps=50)
     )
     assert np.flatnonzero(model.fit(X, y).get_support()).tolist() == [0, 5]
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_one_feature_is_the_strongest_though_it_has_a_near_copy(seed):
+    X = normal_columns(200, 9, seed=1)
+    X[:, 8] = X[:, 2] + 0.05 * X[:, 8]
+    y = 2 * X[:, 2] + X[:, 5] + 0.3 * normal_columns(200, 1, seed=2)[:, 0]
+    model = GatedRegressor(network="linear", n_features_to_select=1, random_state=seed).fit(X, y)
+    assert model.get_support(indices=True)[0] in (2, 8)
+    assert model.score(X, y) > 0.7

@@ -24,7 +24,7 @@ from problems import (
     three_classes,
     two_classes,
 )
-from stochgate import GatedClassifier, GatedCox, GatedRegressor, Snapshot
+from stochgate import GatedClassifier, GatedCox, GatedRegressor, NoFeatureSelectedWarning, Snapshot
 from stochgate.gates import DeterministicGate, GaussianGate, HardConcreteGate
 from stochgate.networks import MLP, ModuleNetwork
 
@@ -78,6 +78,19 @@ def test_sparse_X_equals_dense_X(estimator_class, container):
     dense = short_fit(estimator_class, X, y, training={"standardize": False})
     other = short_fit(estimator_class, container(X), y, training={"standardize": False})
     assert_same_model(dense, other, X, tolerance=1e-8, other_X=container(X))
+
+
+def test_sparse_columns_far_from_0_are_centred_as_dense_ones():
+    X, y = linear_response(200, 5)
+    X = np.where(np.arange(5) < 3, X, (X > 1) * 1.0)  # a temperature, a year, and two that are sparse
+    X[:, 0], X[:, 1] = 37 + 0.5 * X[:, 0], 2000 + 5 * X[:, 1]
+    models = [
+        GatedRegressor(0.1, network="linear", random_state=0).fit(Z, y) for Z in (X, sparse.csr_array(X))
+    ]
+    dense, of_sparse = (model.predict(X) for model in models)
+    assert models[1].score(X, y) > 0.9
+    np.testing.assert_allclose(of_sparse, dense, atol=0.05)
+    np.testing.assert_array_equal(*(model.get_support() for model in models))
 
 
 @pytest.mark.parametrize("estimator_class", ESTIMATORS)
@@ -564,3 +577,36 @@ def test_log_probabilities_are_finite_where_the_model_is_sure():
     X, y = two_classes()
     model = short_fit(GatedClassifier, X, y, lam=0.0, training={"dtype": "float32", "lr": 0.05})
     assert np.isfinite(model.predict_log_proba(1e3 * X)).all()
+
+
+@pytest.mark.parametrize("value", [1.0, 3.0, 7.1, 1e9])
+def test_a_constant_y_holds_no_signal(value):
+    X = normal_columns(200, 8)
+    with pytest.warns(NoFeatureSelectedWarning):
+        model = GatedRegressor(network="linear", training=short_training(), random_state=0).fit(
+            X, np.full(200, value)
+        )
+    assert model.summary().verdict == "no signal found"
+    np.testing.assert_allclose(model.predict(X), value, rtol=1e-6)
+
+
+def test_what_is_said_of_features_in_a_series_goes_by_its_names():
+    X, y = linear_response(100, 5)
+    X = as_frame(X)
+    names = list(X.columns)
+    backwards = names[::-1]
+
+    def fit(**said):
+        model = GatedRegressor(0.3, network="linear", training=short_training(60), random_state=0, **said)
+        return model.fit(X, y)
+
+    keep = pd.Series([name == names[4] for name in backwards], index=backwards)
+    assert fit(always_keep=keep).get_support()[4]
+    costs = {name: 50.0 if name == names[0] else 1.0 for name in names}
+    np.testing.assert_array_equal(fit(costs=pd.Series(costs)[backwards]).gates_, fit(costs=costs).gates_)
+    groups = pd.Series(dict(zip(names, "aabbc", strict=True)))
+    np.testing.assert_array_equal(
+        fit(feature_groups=groups[backwards]).gates_, fit(feature_groups=list("aabbc")).gates_
+    )
+    with pytest.raises(ValueError, match="names the feature 'other'"):
+        fit(costs=pd.Series({"other": 2.0}))

@@ -392,3 +392,11 @@ def test_a_clone_of_another_size_asks_for_that_size():
     assert clone(other).fit(X, y).get_support().sum() == 4
     lam = float(model.path_["lam"].iloc[1])
     assert clone(model.at(lam=lam)).get_params()["lam"] == lam
+
+
+def test_at_a_penalty_of_the_path_the_features_are_those_of_the_last_step():
+    X, y = linear_response(200, 9)
+    model = GatedRegressor(network="linear", random_state=0).fit(X, y)
+    row = model.path_.iloc[0]
+    assert row["n_at_end"] < row["n_features"]  # its lowest loss came before the gates had closed
+    assert model.at(lam=row["lam"]).get_support().sum() <= row["n_at_end"]

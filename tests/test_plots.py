@@ -94,6 +94,11 @@ def test_scores_along_the_path_are_those_of_the_models_at_its_penalties(ax):
     assert [text.get_text() for text in ax.texts] == [str(n) for n in scores["n_features"]]
 
 
+def test_a_table_without_a_path_is_refused():
+    with pytest.raises(ValueError, match="no path of penalties"):
+        plots.losses_along_path([row for row in PATH if row["stage"] == "refit"])
+
+
 def test_drawing_without_matplotlib_names_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"matplotlib: pip install stochgate\[plots\]"):

@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.feature_selection import SelectKBest, f_regression
 from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -456,3 +458,18 @@ def test_what_the_selector_can_not_honour_is_refused():
         select(GatedRegressor(n_features_to_select=2, **LINEAR | {"lam": "auto"}), X, y)
     with pytest.raises(ValueError, match="independent"):
         select(GatedRegressor(**LINEAR), X, y, groups=np.arange(len(X)) // 2, fdr=0.1)
+
+
+def test_a_pipeline_that_keeps_the_columns_selects_by_its_last_step():
+    X, y = linear_response(120, 6)
+    scaled = make_pipeline(StandardScaler(), Lasso(0.2))
+    selector = StabilitySelector(scaled, threshold=0.9, n_pairs=5, random_state=0).fit(X, y)
+    assert selector.get_support(indices=True).tolist() == [0, 1]
+    with pytest.raises(ValueError, match="changes the columns"):
+        StabilitySelector(make_pipeline(PCA(2), Lasso(0.2)), n_pairs=2).fit(X, y)
+
+
+def test_groups_are_refused_with_error_control_whatever_the_estimator():
+    X, y = linear_response(60, 4)
+    with pytest.raises(ValueError, match="rows of a group are not"):
+        StabilitySelector(Lasso(0.1), max_false=1).fit(X, y, groups=np.arange(60) % 6)

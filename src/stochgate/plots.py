@@ -116,7 +116,10 @@ def draw_scores(scores: dict[str, np.ndarray], ax: Any = None, *, ylabel: str = 
 def _rows_by_penalty(path: Any) -> list[dict[str, Any]]:
     """Return the rows of a table's path, penalties rising."""
     rows = path.to_dict("records") if hasattr(path, "to_dict") else path
-    return sorted((row for row in rows if row["stage"] == "path"), key=lambda row: row["lam"])
+    rows = sorted((row for row in rows if row["stage"] == "path"), key=lambda row: row["lam"])
+    if not rows:
+        raise ValueError("There is no path of penalties: fit with lam='auto' and no n_features_to_select.")
+    return rows
 
 
 def _axes(ax: Any) -> Any:

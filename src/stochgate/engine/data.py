@@ -14,8 +14,6 @@ from stochgate.engine.sparse import SparseColumns
 class DenseColumns:
     """Dense columns on one device, shape (n_samples, n_columns)."""
 
-    centred = True
-
     def __init__(self, X: Tensor, once: bool = False):
         self.X, self.device, self.dtype = X, X.device, X.dtype
         self.once = once  # whether it is multiplied once only, as a mini-batch is
@@ -37,6 +35,10 @@ class DenseColumns:
     def _by_column(self) -> Tensor:
         """X with the numbers of a column next to each other, so that columns are gathered fast."""
         return self.X.T.contiguous()
+
+    def shift(self, mean: Tensor, variance: Tensor) -> Tensor:
+        """Return what is subtracted of every column, shape (n_models, n_columns)."""
+        return mean
 
     def project(self, directions: Tensor) -> Tensor:
         """Return the columns' products with some directions, (n_samples, k) -> (n_columns, k)."""
@@ -145,10 +147,10 @@ class Scaling:
 
 
 def learn_scaling(columns: Columns, weights: Tensor, standardize: bool) -> Scaling:
-    """Learn each model's scaling from its own weights; sparse columns are not centred."""
+    """Learn each model's scaling from its own weights."""
     mean, variance = columns.moments(weights)
     varies = variance > 0
     if not standardize:
         return Scaling(varies.to(mean.dtype), None)
     scale = torch.where(varies, variance.clamp_min(torch.finfo(variance.dtype).tiny).rsqrt(), 0)
-    return Scaling(scale.to(mean.dtype), mean if columns.centred else None)
+    return Scaling(scale.to(mean.dtype), columns.shift(mean, variance))

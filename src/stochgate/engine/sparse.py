@@ -17,18 +17,27 @@ _WIDE = 8
 class SparseColumns:
     """Sparse columns (CSR); only a custom module makes them dense."""
 
-    centred = False
-
     def __init__(self, X: sparse.csr_array, dtype: torch.dtype, device: torch.device):
         self.X = X.astype(str(dtype).removeprefix("torch."), copy=False)
         self.dtype, self.device = dtype, device
         self.n_samples, self.n_columns = X.shape
 
     def affine(self, weight: Tensor, scale: Tensor, shift: Tensor | None, bias: Tensor | None) -> Tensor:
-        """Return all models' first layers; sparse columns are not shifted."""
-        assert shift is None
+        """Return all models' first layers; a shift of columns is a constant of every unit."""
         h = SparseProduct.apply(self, weight, scale)
+        if shift is not None:
+            moved = torch.nonzero(shift.any(0))[:, 0]
+            by = (scale * shift)[:, moved].unsqueeze(1) @ weight[:, :, moved].transpose(1, 2)
+            bias = -by.squeeze(1) if bias is None else bias - by.squeeze(1)
         return h if bias is None else h + bias.unsqueeze(2)
+
+    def shift(self, mean: Tensor, variance: Tensor) -> Tensor | None:
+        """Return the means of the columns that lie further from 0 than they spread, 0 for the others.
+
+        Columns of few numbers lie near 0: to shift them would change little and cost as if they were dense.
+        """
+        far = mean.square() > variance  # (n_models, n_columns)
+        return torch.where(far, mean, 0) if far.any() else None
 
     def each_open(self, scale: Tensor) -> Iterator[tuple[int, Tensor, sparse.csr_array]]:
         """Yield every model's number, its open columns that hold anything, and their numbers."""

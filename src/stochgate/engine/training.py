@@ -48,7 +48,7 @@ class Training(BaseEstimator):
         Share of the rows held out when `patience` is given.
     standardize : bool, default=True
         Scale every column of X (and y in regression) to mean 0 and variance 1 of the rows a model
-        learns from; sparse columns are not centred.
+        learns from; sparse columns are centred only where their mean exceeds their spread.
     dtype : {"float32", "float64"}, default="float32"
     tf32 : bool, default=False
         On a GPU, multiply float32 matrices with 10 instead of 23 bits behind the point, which is faster.

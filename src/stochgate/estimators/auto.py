@@ -225,6 +225,7 @@ def path_table(candidates: list[Candidate], networks: list[str], spread: Any, na
                 "lam": float(c.cells.lams[c.cell]),
                 "step": int(c.cells.step[c.cell]),
                 "n_features": len(selected),
+                "n_at_end": int(spread(c.settled).sum()),
                 "train_loss": float(c.cells.train[c.cell].mean()),
                 "held_out_loss": c.loss,
                 "held_out_sd": float(c.losses.std(ddof=1)) if np.isfinite(c.losses).all() else float("nan"),

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from stochgate.estimators.validation import FeatureIndex, refuse_not_a_list
+from stochgate.estimators.validation import FeatureIndex, named_values, refuse_not_a_list
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,10 @@ def _read_groups(index: FeatureIndex, feature_groups: Any) -> np.ndarray:
                 seen[j] = name
                 labels[j] = index.n_features + number
     elif feature_groups is not None:
+        named = named_values(feature_groups)
+        if named is not None:
+            places = [index.find("feature_groups", name) for name in named]
+            feature_groups = np.array(list(named.values()))[np.argsort(places)]
         labels = np.asarray(feature_groups)
         index.refuse_wrong_length("feature_groups", labels)
         if any(label is None or label != label for label in labels.tolist()):
@@ -87,6 +91,8 @@ def _read_groups(index: FeatureIndex, feature_groups: Any) -> np.ndarray:
 
 def _read_costs(index: FeatureIndex, costs: Any) -> np.ndarray:
     values = np.ones(index.n_features)
+    named = named_values(costs)
+    costs = costs if named is None else named
     if isinstance(costs, Mapping):
         for feature, cost in costs.items():
             values[index.find("costs", feature)] = _to_number(cost)

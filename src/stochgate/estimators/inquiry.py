@@ -74,7 +74,8 @@ class InquiryMixin:
         k : int, optional
             Exactly so many gates, the strongest of one model on all rows.
         lam : float, optional
-            A penalty of `path_` gives a model on the features its folds agree on, another a new model.
+            A penalty of `path_` gives a model on the features its folds agree on at their last step
+            (`n_at_end`), another a new model.
 
         Returns
         -------

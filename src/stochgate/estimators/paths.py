@@ -64,19 +64,21 @@ def at_penalty(found: Found, lam: float) -> tuple[Fitted, str]:
     ----------
     found : Found
     lam : float
-        One of the path's gives a model on the features its folds agree on, another one a model of free
-        gates.
+        One of the path's gives a model on the features its folds agree on at their last step, another one a
+        model of free gates.
     """
     task, setting = found.task, found.setting
     on_path = [c for c in found.candidates if c.cells.stage == "path"]
     near = [c for c in on_path if np.isclose(c.cells.lams[c.cell], lam, rtol=1e-6)]
     if near:
-        recipe = make_recipe(near[0], task.gate_map.keep)
-        if not recipe.support.any():
-            recipe = make_recipe(None, task.gate_map.keep)
+        keep = task.gate_map.keep
+        support = near[0].settled | keep
+        recipe = Recipe(support, np.zeros_like(keep), lam, None)
+        if not support.any():
+            recipe = make_recipe(None, keep)
         return found.seen_by(near[0], recipe).train(
             recipe, lam
-        ), f"refit on what the folds agree on at lam={lam:g}"
+        ), f"trained on what the folds agree on at lam={lam:g}"
     trained, design = setting.execute(
         setting.plan(
             lam, setting.seed, setting.weights[None], setting.fixed[None].to(setting.weights.device)

@@ -74,8 +74,9 @@ class GatedRegressor(RegressorMixin, GatedEstimator):
     selection_frequency_ : ndarray, shape (n_features,)
         The share of folds that open a feature at the chosen penalty.
     path_ : DataFrame, or list of dict without pandas
-        Every network and penalty with its number of features, losses with their spread over the folds, and
-        features. The losses made the choice: they rank, they are not an estimate of performance.
+        Every network and penalty with its features and their number at the best step (`n_at_end`: at the
+        last), and losses with their spread over the folds. The losses made the choice: they rank, they are
+        not an estimate of performance.
     n_steps_ : int
         The step the model is from.
     history_ : dict of ndarray

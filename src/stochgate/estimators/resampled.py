@@ -62,10 +62,16 @@ def other_frequencies(
 def fit_half(estimator: Any, X: Any, y: Any, half: np.ndarray) -> np.ndarray:
     """Fit an estimator to some rows and return what it selects, shape (n_features,).
 
-    That is its own support where it has one, coefficients other than 0, or importances above their mean.
+    That is its own support where it has one, coefficients other than 0, or importances above their mean; of
+    a pipeline those of its last step, if the steps before keep the columns.
     """
     rows = np.flatnonzero(half)
     fitted = clone(estimator).fit(_safe_indexing(X, rows), _safe_indexing(y, rows))
+    fitted = getattr(fitted, "best_estimator_", fitted)
+    if hasattr(fitted, "steps"):
+        fitted = fitted[-1]
+        if getattr(fitted, "n_features_in_", X.shape[1]) != X.shape[1]:
+            raise ValueError("The pipeline changes the columns: do that before the StabilitySelector.")
     if hasattr(fitted, "get_support"):
         return np.asarray(fitted.get_support(), dtype=bool)
     if hasattr(fitted, "coef_"):

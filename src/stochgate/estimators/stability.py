@@ -145,6 +145,11 @@ class StabilitySelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         self._validate_params()
         if sum(given is not None for given in (self.threshold, self.max_false, self.fdr)) > 1:
             raise ValueError("Give one of threshold, max_false and fdr: each of them sets the others.")
+        if groups is not None and (self.fdr or self.max_false):
+            raise ValueError(
+                "fdr and max_false take rows for independent, which rows of a group are not: give one "
+                "row a group, or a threshold."
+            )
         random_state = check_random_state(self.random_state)
         if isinstance(self.estimator, GatedEstimator):
             found, stable, spread = self._fit_gated(X, y, sample_weight, groups, random_state)
@@ -173,11 +178,6 @@ class StabilitySelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         n_first = min(self.n_first, len(halves))
         if model.n_features_to_select is not None:
             raise ValueError("n_features_to_select has no meaning here: leave it out of the estimator.")
-        if groups is not None and (self.fdr or self.max_false):
-            raise ValueError(
-                "fdr and max_false take rows for independent, which rows of a group are not: give one "
-                "row a group, or a threshold."
-            )
         self.network_, setting, found = gated_frequencies(task, halves, model.lam, n_first)
         if self.fdr is None and self.max_false is None:
             stable = self._by_threshold(found)

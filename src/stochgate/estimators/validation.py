@@ -12,6 +12,7 @@ from torch import Tensor
 
 from stochgate.engine import Trained
 from stochgate.objectives import Objective, Target
+from stochgate.objectives.base import is_date
 
 
 def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> np.ndarray | sparse.csr_array:
@@ -25,6 +26,7 @@ def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> np.ndarr
         True in `fit`, False when X must have the columns seen there.
     """
     _refuse_duplicate_names(X)
+    _refuse_dates(X)
     checked = {
         "accept_sparse": "csr",
         "dtype": [np.float64, np.float32],
@@ -36,7 +38,7 @@ def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> np.ndarr
         )
     except (ValueError, TypeError) as error:
         where = _first_text_column(X)
-        if where is None or not ("convert" in str(error) or "promoted" in str(error)):
+        if where is None or not any(word in str(error) for word in ("convert", "promoted", "cast")):
             raise
         raise ValueError(
             f"X holds text or dates in column {where[0]!r} ({where[1]!r}): features must be numbers; "
@@ -56,6 +58,19 @@ def _refuse_duplicate_names(X: Any) -> None:
             f"X has duplicate column names: {names[counts > 1].tolist()}; rename or drop them, so that "
             "a selected feature has one meaning."
         )
+
+
+def _refuse_dates(X: Any) -> None:
+    """Raise where a column holds dates or durations: numpy would take them for numbers, and NaT too."""
+    dtypes = getattr(X, "dtypes", getattr(X, "dtype", None))
+    dtypes = list(dtypes) if isinstance(dtypes, Iterable) else [dtypes]
+    names = list(getattr(X, "columns", range(len(dtypes))))
+    for name, dtype in zip(names, dtypes, strict=False):
+        if is_date(dtype):
+            raise ValueError(
+                f"X holds dates in column {name!r} ({dtype}): features must be numbers; take the days "
+                "since a date, the year or the month."
+            )
 
 
 def _first_text_column(X: Any) -> tuple[Any, Any] | None:
@@ -155,6 +170,14 @@ def refuse_not_callable(what: str, given: Iterable[Any] | None) -> None:
             raise ValueError(f"{what} holds {entry!r}, which can not be called; give functions.")
 
 
+def named_values(values: Any) -> dict[str, Any] | None:
+    """Return a pandas Series whose index holds names as a dict; None for anything else."""
+    index = getattr(values, "index", None)
+    if index is None or callable(index) or not all(isinstance(name, str) for name in index):
+        return None
+    return dict(zip(index, values, strict=True))
+
+
 class FeatureIndex:
     """Finds features by name, position or mask."""
 
@@ -183,6 +206,9 @@ class FeatureIndex:
         if features is None:
             return mask
         refuse_not_a_list(what, features)
+        named = named_values(features)
+        if named is not None and all(isinstance(value, (bool, np.bool_)) for value in named.values()):
+            features = [name for name, value in named.items() if value]
         given = np.asarray(features)
         if given.dtype == bool:
             self.refuse_wrong_length(what, given)

@@ -13,6 +13,13 @@ Rows = dict[str, Tensor]
 Learned = dict[str, Tensor]
 
 
+def is_date(dtype: Any) -> bool:
+    """Tell whether a column's dtype (of numpy, pandas or polars) is one of dates, times or durations."""
+    if hasattr(dtype, "is_temporal"):
+        return bool(dtype.is_temporal())
+    return getattr(dtype, "kind", None) in ("m", "M")
+
+
 @dataclass(frozen=True)
 class Target:
     """An encoded y.

@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_array
 from torch import Tensor
 
-from stochgate.objectives.base import Learned, Objective, Rows, Target
+from stochgate.objectives.base import Learned, Objective, Rows, Target, is_date
 
 
 class Regression(Objective):
@@ -33,6 +33,8 @@ class Regression(Objective):
         self.standardize = standardize
 
     def encode(self, y: ArrayLike) -> Target:  # noqa: D102
+        if is_date(getattr(y, "dtype", None)):
+            raise ValueError("y holds dates; a regression needs numbers, for instance days since a date.")
         values = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", ensure_all_finite=False)
         many = values.ndim == 2
         values = values if many else values[:, None]
@@ -53,7 +55,7 @@ class Regression(Objective):
         share = _share(weights)
         center = share @ y  # (n_models, n_outputs)
         variance = torch.stack([s @ (y - c) ** 2 for s, c in zip(share, center, strict=True)])
-        tiny = (4 * torch.finfo(y.dtype).eps * center.abs()) ** 2
+        tiny = len(y) * (4 * torch.finfo(y.dtype).eps * center.abs()) ** 2  # the mean's rounding
         return {"center": center, "scale": torch.where(variance > tiny, variance, 1).sqrt()}
 
     def base(self, rows: Rows, weights: Tensor, learned: Learned) -> Tensor:  # noqa: D102

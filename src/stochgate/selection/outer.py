@@ -72,12 +72,17 @@ def judge_fold(
 
 
 def _fit(model: Any, rows: Rows) -> Any:
-    """Return a fitted clone, whose own folds keep groups together where it takes them."""
+    """Return a fitted clone, whose own folds keep groups together where it takes them.
+
+    Of a pipeline it is the last step that takes groups and weights.
+    """
     model, others = clone(model), {}
+    step, last = getattr(model, "steps", [("", model)])[-1]
+    prefix = f"{step}__" if step else ""
     if rows.weights is not None:
-        others["sample_weight"] = rows.weights
-    if rows.groups is not None and has_fit_parameter(model, "groups"):
-        others["groups"] = rows.groups
+        others[f"{prefix}sample_weight"] = rows.weights
+    if rows.groups is not None and has_fit_parameter(last, "groups"):
+        others[f"{prefix}groups"] = rows.groups
     return model.fit(rows.X, rows.y, **others)
 
 

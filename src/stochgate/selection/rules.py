@@ -60,6 +60,11 @@ class Candidate:
         """The gates at least half of the folds open."""
         return self.cells.voted()[self.cell]
 
+    @property
+    def settled(self) -> np.ndarray:
+        """The gates at least half of the folds have open at their last step."""
+        return self.cells.settled[self.cell].mean(axis=0) >= 0.5
+
 
 def worth_of_a_feature(n_samples: int) -> float:
     """Return the gain in loss per row that the Bayesian information criterion asks of a feature."""
