@@ -92,7 +92,7 @@ BAD_X = [
     (
         "dates",
         lambda X: as_frame(X).assign(d=pd.date_range("2020-01-01", periods=len(X))),
-        "dates in column 'd' .*2020-01-01",
+        "dates in column 'd' .*datetime64",
     ),
     ("one dimension", lambda X: X[:, 0], "Expected 2D array, got 1D array"),
     ("three dimensions", lambda X: X[:, :, None], "Found array with dim 3"),

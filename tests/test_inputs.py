@@ -597,7 +597,9 @@ def test_what_is_said_of_features_in_a_series_goes_by_its_names():
     backwards = names[::-1]
 
     def fit(**said):
-        model = GatedRegressor(0.3, network="linear", training=short_training(60), random_state=0, **said)
+        model = GatedRegressor(
+            0.3, network="linear", training=short_training(n_steps=60), random_state=0, **said
+        )
         return model.fit(X, y)
 
     keep = pd.Series([name == names[4] for name in backwards], index=backwards)

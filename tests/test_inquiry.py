@@ -20,6 +20,7 @@ COLUMNS = {
     "lam",
     "step",
     "n_features",
+    "n_at_end",
     "train_loss",
     "held_out_loss",
     "held_out_sd",
@@ -396,7 +397,10 @@ def test_a_clone_of_another_size_asks_for_that_size():
 
 def test_at_a_penalty_of_the_path_the_features_are_those_of_the_last_step():
     X, y = linear_response(200, 9)
+    X[:, 8] = X[:, 0] + 0.05 * X[:, 8]
     model = GatedRegressor(network="linear", random_state=0).fit(X, y)
-    row = model.path_.iloc[0]
-    assert row["n_at_end"] < row["n_features"]  # its lowest loss came before the gates had closed
-    assert model.at(lam=row["lam"]).get_support().sum() <= row["n_at_end"]
+    path = model.path_[model.path_["stage"] == "path"]
+    early = path[path["n_at_end"] < path["n_features"]]
+    assert len(early)  # where the lowest loss came before the gates had closed
+    for lam, n_at_end in zip(early["lam"], early["n_at_end"], strict=True):
+        assert 0 < model.at(lam=lam).get_support().sum() <= n_at_end
