@@ -107,6 +107,16 @@ def test_groups_of_rows_stay_together():
         assert not set(groups[fold == 1]) & set(groups[fold == 0])
 
 
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [(["a"] * 40, "one group only"), (["a", None] * 20, "group of row 1 is missing")],
+)
+def test_groups_that_can_not_be_kept_apart_are_refused(groups, message):
+    X, y = two_classes(40)
+    with pytest.raises(ValueError, match=message):
+        GatedClassifier(network="linear", **FAST).fit(X, y, groups=groups)
+
+
 def test_a_number_of_folds_keeps_groups_together_and_gaps_judge_nothing():
     groups = np.arange(40) // 4
     for fold in make_folds(5, np.zeros(40, dtype=int), seed=0, groups=groups):

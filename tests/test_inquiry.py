@@ -207,7 +207,7 @@ def test_only_an_automatic_fit_that_has_its_data_can_be_asked(estimator_class):
     with pytest.raises(NotFittedError):
         model.at(k=1)
     loaded = pickle.loads(pickle.dumps(model.set_params(n_features_to_select=2).fit(X, y)))
-    with pytest.raises(ValueError, match="not pickled"):
+    with pytest.raises(ValueError, match="neither pickled nor copied"):
         loaded.at(k=1)
     with pytest.raises(ValueError, match="lam='auto'"):
         model.set_params(n_features_to_select=None, lam=0.1).fit(X, y).at(k=1)

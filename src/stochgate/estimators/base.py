@@ -26,6 +26,7 @@ from stochgate.estimators.validation import (
     FeatureIndex,
     check_device,
     check_features,
+    check_groups,
     refuse_diverged,
     refuse_impossible_number,
     refuse_not_callable,
@@ -183,7 +184,7 @@ class GatedEstimator(InquiryMixin, SelectorMixin, BaseEstimator):
             check_random_state(self.random_state),
             (*callbacks, *(self.callbacks or ())),
         )
-        return task, None if groups is None else np.asarray(groups)[used]
+        return task, None if groups is None else check_groups(groups)[used]
 
     def _keep(self, fitted: Fitted) -> None:
         """Set the fitted attributes from a stack of one model."""

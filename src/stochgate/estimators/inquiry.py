@@ -24,6 +24,7 @@ class InquiryMixin:
 
         Features are left out in turn and the model trained again on every fold, so the first call takes a
         while. What it returns is kept with the model, also when that is pickled; the data are not.
+        Directions and stand-ins are read from the X of the fit, which must not have changed since.
 
         Returns
         -------
@@ -88,7 +89,7 @@ class InquiryMixin:
             raise ValueError("Give either k (a number of features) or lam (a penalty).")
         if self._found is None:
             raise ValueError(
-                "at() needs a fit with lam='auto', and the data it saw: those are not pickled."
+                "at() needs a fit with lam='auto', and its data: those are neither pickled nor copied."
             )
         asked = {"n_features_to_select": k} if lam is None else {"lam": lam}
         clone(self).set_params(**asked)._validate_params()

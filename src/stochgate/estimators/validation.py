@@ -133,6 +133,17 @@ def check_device(device: str) -> torch.device:
     return found
 
 
+def check_groups(groups: Any) -> np.ndarray:
+    """Return the groups of the rows; a missing label is an error, and so is one group for all."""
+    labels = np.asarray(groups)
+    missing = [row for row, label in enumerate(labels.tolist()) if label is None or label != label]
+    if missing:
+        raise ValueError(f"The group of row {missing[0]} is missing; give it a label, or remove the row.")
+    if len(set(labels.tolist())) < 2:
+        raise ValueError("groups holds one group only; folds keep groups whole, so give two or more.")
+    return labels
+
+
 def resolve(what: str, given: Any, known: Mapping[str, Callable[[], Any]], base: type) -> Any:
     """Turn a name into an instance; an instance is cloned, anything else refused.
 
