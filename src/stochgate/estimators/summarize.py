@@ -56,7 +56,10 @@ def summarize(model: Any) -> Summary:
 
 
 def judge(found: Found, gates: np.ndarray, asked: bool) -> tuple[str, tuple[str, ...]]:
-    """Return the verdict, and in words what speaks against a clear one.
+    """Return the verdict on the signal, and in words what to be wary of.
+
+    That the folds open different features is no sign of a weak signal: where columns tell the same, any
+    of them will do.
 
     Parameters
     ----------
@@ -77,10 +80,11 @@ def judge(found: Found, gates: np.ndarray, asked: bool) -> tuple[str, tuple[str,
         hints.append(f"The gain over the base rate is below {SURE:g} standard errors.")
     if not len(gates):
         hints.append("No gate of the final model is above the threshold.")
-    elif len(own) and found.frequency[own].mean() < AGREED - 1e-9:  # 0.8 as a mean may be rounded
+    verdict = "weak signal" if hints else "clear signal"
+    if len(own) and found.frequency[own].mean() < AGREED - 1e-9:  # 0.8 as a mean may be rounded
         share = f"{found.frequency[own].mean():.0%}"
-        hints.append(f"The folds do not agree: on average {share} of them open a selected feature.")
-    return ("weak signal" if hints else "clear signal"), tuple(hints)
+        hints.append(f"The folds do not agree on the features: on average {share} open a selected one.")
+    return verdict, tuple(hints)
 
 
 def spare(rows: list[dict[str, Any]]) -> tuple[str, ...]:
