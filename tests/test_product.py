@@ -83,11 +83,16 @@ def test_open_columns_alone_give_the_formula(shifted, biased):
     )
 
 
+@pytest.mark.parametrize("shifted", [True, False])
 @pytest.mark.parametrize("n_units", [3, N_UNITS])  # in one product, and every model by itself
-def test_sparse_columns_give_the_formula(n_units):
-    X, weight, scale, _, bias = draw()
+def test_sparse_columns_give_the_formula(n_units, shifted):
+    X, weight, scale, shift, bias = draw()
+    shift[:, 4:] = 0
+    shift[2, 1] = 0
     columns = SparseColumns(sparse.csr_array(X.numpy()), torch.float64, torch.device("cpu"))
-    assert_equals_formula(columns, X, weight[:, :n_units], scale, None, bias[:, :n_units])
+    assert_equals_formula(
+        columns, X, weight[:, :n_units], scale, shift if shifted else None, bias[:, :n_units]
+    )
 
 
 @pytest.mark.usefixtures("always")

@@ -24,11 +24,7 @@ class SparseColumns:
 
     def affine(self, weight: Tensor, scale: Tensor, shift: Tensor | None, bias: Tensor | None) -> Tensor:
         """Return all models' first layers; a shift of columns is a constant of every unit."""
-        h = SparseProduct.apply(self, weight, scale)
-        if shift is not None:
-            moved = torch.nonzero(shift.any(0))[:, 0]
-            by = (scale * shift)[:, moved].unsqueeze(1) @ weight[:, :, moved].transpose(1, 2)
-            bias = -by.squeeze(1) if bias is None else bias - by.squeeze(1)
+        h = SparseProduct.apply(self, weight, scale, shift)
         return h if bias is None else h + bias.unsqueeze(2)
 
     def shift(self, mean: Tensor, variance: Tensor) -> Tensor | None:
@@ -98,14 +94,26 @@ class SparseColumns:
 class SparseProduct(torch.autograd.Function):
     """Every model's product of its weights with its gated sparse input.
 
-    As in `GatedProduct`, a column whose factor is 0 adds nothing and is left out.
+    As in `GatedProduct`, a column whose factor is 0 adds nothing and is left out. The columns that are
+    shifted, few as a rule, subtract a constant of every unit.
     """
 
     @staticmethod
-    def forward(ctx: Any, columns: SparseColumns, weight: Tensor, scale: Tensor) -> Tensor:
+    def forward(
+        ctx: Any, columns: SparseColumns, weight: Tensor, scale: Tensor, shift: Tensor | None
+    ) -> Tensor:
         """Multiply: weight (n_models, n_units, n_columns) -> (n_models, n_units, n_samples)."""
         ctx.columns = columns
-        ctx.save_for_backward(weight, scale)
+        ctx.save_for_backward(weight, scale, shift)
+        h = SparseProduct._multiply(ctx, columns, weight, scale)
+        if shift is not None:
+            ctx.moved = torch.nonzero(shift.any(0))[:, 0]
+            by = (scale * shift)[:, ctx.moved].unsqueeze(1) @ weight[:, :, ctx.moved].transpose(1, 2)
+            h -= by.transpose(1, 2)
+        return h
+
+    @staticmethod
+    def _multiply(ctx: Any, columns: SparseColumns, weight: Tensor, scale: Tensor) -> Tensor:
         ctx.one_by_one = weight.device.type == "cpu" and weight.shape[1] >= _WIDE
         if not ctx.one_by_one:
             flat = (weight * scale.unsqueeze(1)).flatten(0, 1).T  # (n_columns, n_models * n_units)
@@ -117,18 +125,28 @@ class SparseProduct(torch.autograd.Function):
         return h
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[None, Tensor, Tensor]:
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         """Return the gradients of weight and scale."""
-        weight, scale = ctx.saved_tensors
+        weight, scale, shift = ctx.saved_tensors
+        of_weight, of_scale = SparseProduct._gradients(ctx, grad, weight, scale)
+        if shift is not None:
+            at = ctx.moved
+            of_gated = grad.sum(2).unsqueeze(2) * -shift[:, at].unsqueeze(1)  # (n_models, n_units, n_moved)
+            of_weight.index_add_(2, at, of_gated * scale[:, at].unsqueeze(1))
+            of_scale.index_add_(1, at, (of_gated * weight[:, :, at]).sum(1))
+        return None, of_weight, of_scale, None
+
+    @staticmethod
+    def _gradients(ctx: Any, grad: Tensor, weight: Tensor, scale: Tensor) -> tuple[Tensor, Tensor]:
         if not ctx.one_by_one:
             of_gated = (ctx.columns.transposed @ grad.flatten(0, 1).T).T.view_as(weight)
-            return None, of_gated * scale.unsqueeze(1), (of_gated * weight).sum(1)
+            return of_gated * scale.unsqueeze(1), (of_gated * weight).sum(1)
         of_weight, of_scale = torch.zeros_like(weight), torch.zeros_like(scale)
         for m, index, X in ctx.columns.each_open(scale):
             of_gated = torch.from_numpy(X.T @ grad[m].T.numpy()).T  # (n_units, n_open)
             of_scale[m, index] = (of_gated * weight[m].index_select(1, index)).sum(0)
             of_weight[m].index_copy_(1, index, of_gated * scale[m, index])
-        return None, of_weight, of_scale
+        return of_weight, of_scale
 
 
 def _to_torch(X: sparse.csr_array, dtype: torch.dtype, device: torch.device) -> Tensor:
