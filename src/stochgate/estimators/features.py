@@ -6,7 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from stochgate.estimators.validation import FeatureIndex, named_values, refuse_not_a_list
+from stochgate.estimators.validation import (
+    FeatureIndex,
+    first_missing,
+    named_values,
+    refuse_not_a_list,
+)
 
 
 @dataclass(frozen=True)
@@ -80,7 +85,7 @@ def _read_groups(index: FeatureIndex, feature_groups: Any) -> np.ndarray:
             feature_groups = np.array(list(named.values()))[np.argsort(places)]
         labels = np.asarray(feature_groups)
         index.refuse_wrong_length("feature_groups", labels)
-        if any(label is None or label != label for label in labels.tolist()):
+        if first_missing(labels) is not None:
             raise ValueError(
                 "feature_groups lacks the label of a feature; give one a feature, or a mapping of "
                 "group names to features."

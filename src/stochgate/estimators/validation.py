@@ -133,12 +133,17 @@ def check_device(device: str) -> torch.device:
     return found
 
 
+def first_missing(labels: np.ndarray) -> int | None:
+    """Return the position of the first label that is None or NaN, or None where none is."""
+    return next((i for i, label in enumerate(labels.tolist()) if label is None or label != label), None)
+
+
 def check_groups(groups: Any) -> np.ndarray:
     """Return the groups of the rows; a missing label is an error, and so is one group for all."""
     labels = np.asarray(groups)
-    missing = [row for row, label in enumerate(labels.tolist()) if label is None or label != label]
-    if missing:
-        raise ValueError(f"The group of row {missing[0]} is missing; give it a label, or remove the row.")
+    missing = first_missing(labels)
+    if missing is not None:
+        raise ValueError(f"The group of row {missing} is missing; give it a label, or remove the row.")
     if len(set(labels.tolist())) < 2:
         raise ValueError("groups holds one group only; folds keep groups whole, so give two or more.")
     return labels

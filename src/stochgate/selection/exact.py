@@ -4,10 +4,11 @@ import numpy as np
 import torch
 
 from stochgate.engine import CLOSED, OPEN, Design
+from stochgate.selection.path import LARGER
 from stochgate.selection.setting import Setting, to_numpy
 
 COPY = 0.99  # the correlation, in size, from which a column tells nothing new
-N_LARGER, LARGER = 6, 1.8  # so many larger penalties at most, each this multiple of the one before
+N_LARGER = 6  # so many larger penalties are tried at most
 
 
 def joint_sets(

@@ -59,9 +59,9 @@ class Cells:
         joined = (np.concatenate([getattr(self, name), getattr(others, name)]) for name in names)
         return Cells(self.stage, *joined)
 
-    def voted(self) -> np.ndarray:
-        """Return which gates at least half of the folds open, shape (n_cells, n_gates)."""
-        return self.opened.mean(axis=1) >= 0.5
+    def voted(self, *, at_end: bool = False) -> np.ndarray:
+        """Return the gates at least half of the folds open, or have open at the end: (n_cells, n_gates)."""
+        return (self.settled if at_end else self.opened).mean(axis=1) >= 0.5
 
 
 def race(

@@ -63,7 +63,7 @@ class Candidate:
     @property
     def settled(self) -> np.ndarray:
         """The gates at least half of the folds have open at their last step."""
-        return self.cells.settled[self.cell].mean(axis=0) >= 0.5
+        return self.cells.voted(at_end=True)[self.cell]
 
 
 def worth_of_a_feature(n_samples: int) -> float:
