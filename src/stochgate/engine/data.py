@@ -16,7 +16,7 @@ class DenseColumns:
 
     def __init__(self, X: Tensor, once: bool = False):
         self.X, self.device, self.dtype = X, X.device, X.dtype
-        self.once = once  # whether it is multiplied once only, as a mini-batch is
+        self.once = once  # whether it is multiplied once only, as one of many mini-batches is
         self.n_samples, self.n_columns = X.shape
 
     def affine(self, weight: Tensor, scale: Tensor, shift: Tensor | None, bias: Tensor | None) -> Tensor:
@@ -56,9 +56,9 @@ class DenseColumns:
         """Return some of the columns."""
         return DenseColumns(self.X[:, columns].contiguous())
 
-    def rows(self, index: Tensor | slice) -> "DenseColumns":
-        """Return some of the rows."""
-        return DenseColumns(self.X[index], once=True)
+    def rows(self, index: Tensor | slice, once: bool = True) -> "DenseColumns":
+        """Return some of the rows; `once` says that they are multiplied once only."""
+        return DenseColumns(self.X[index], once)
 
     def moments(self, weights: Tensor) -> tuple[Tensor, Tensor]:
         """Return mean and variance under each model's weights; 0 for a constant column."""

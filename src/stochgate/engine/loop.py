@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import repeat
+from itertools import cycle, islice, repeat
 
 import torch
 from torch import Tensor
@@ -17,6 +17,8 @@ from stochgate.streams import GATES, fold, uniform
 
 # Random numbers drawn at once: many, to spread the cost of launching, but not more than a cache holds.
 _NOISE_BLOCK = {"cpu": 1 << 16, "cuda": 1 << 20}
+# So many batches or fewer are cut once and take turns; more are drawn anew every time all rows were seen.
+_FEW = 8
 
 
 def train(
@@ -109,15 +111,18 @@ def batches(design: Design, target: Target, plan: Plan) -> Iterator[tuple[Column
     training, columns = plan.training, design.columns
     size = training.batch_size
     if size is None or size >= columns.n_samples:
-        yield from ((columns, target.rows, None) for _ in range(training.n_steps))
+        yield from repeat((columns, target.rows, None), training.n_steps)
         return
     generator = torch.Generator().manual_seed(plan.data_seed)
-    order: list[Tensor] = []
-    for _ in range(training.n_steps):
-        if not order:
-            order = list(torch.randperm(columns.n_samples, generator=generator).split(size))[::-1]
-        index = order.pop().to(plan.weights.device)
-        yield columns.rows(index), plan.objective.take(target.rows, index), index
+    once = columns.n_samples > _FEW * size
+
+    def seen_once() -> Iterator[tuple[Columns, Rows, Tensor | None]]:
+        for index in torch.randperm(columns.n_samples, generator=generator).split(size):
+            there = index.to(plan.weights.device)
+            yield columns.rows(there, once), plan.objective.take(target.rows, there), there
+
+    rounds = (batch for _ in repeat(None) for batch in seen_once()) if once else cycle(seen_once())
+    yield from islice(rounds, training.n_steps)
 
 
 def drop_stopped(

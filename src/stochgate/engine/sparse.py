@@ -73,8 +73,8 @@ class SparseColumns:
         """Return some of the columns."""
         return SparseColumns(self.X[:, columns.cpu().numpy()], self.dtype, self.device)
 
-    def rows(self, index: Tensor | slice) -> "SparseColumns":
-        """Return some of the rows."""
+    def rows(self, index: Tensor | slice, once: bool = True) -> "SparseColumns":
+        """Return some of the rows; whether once only does not matter here."""
         rows = index.cpu().numpy() if isinstance(index, Tensor) else index
         return SparseColumns(self.X[rows], self.dtype, self.device)
 

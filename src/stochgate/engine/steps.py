@@ -19,7 +19,7 @@ def make_step(models: Models, design: Design, optimizer: torch.optim.Optimizer) 
     """Return a function of (columns, rows, index, noise, lam) that trains the models by one step.
 
     On a GPU, where launching the many small operations of a step takes longer than they do, a step over
-    all rows is recorded once as a CUDA graph and then replayed.
+    rows that come again is recorded once as a CUDA graph and then replayed.
     """
 
     def step(columns: Columns, rows: Rows, index: Tensor | None, noise: Tensor, lam: Tensor) -> None:
@@ -31,16 +31,30 @@ def make_step(models: Models, design: Design, optimizer: torch.optim.Optimizer) 
         value.sum().backward()
         optimizer.step()
 
-    training, n_samples = models.plan.training, design.columns.n_samples
-    full = training.batch_size is None or training.batch_size >= n_samples
     recordable = models.plan.network.recordable and isinstance(design.columns, DenseColumns)
-    if models.gate_parameter.is_cuda and full and recordable:
-        return GraphedStep(step)
-    return step
+    return GraphedStep(step) if models.gate_parameter.is_cuda and recordable else step
 
 
 class GraphedStep:
-    """A step recorded on the GPU: the same columns and rows each time, only noise and lam are new."""
+    """Steps on the GPU: one for all rows, or for each of a few batches that take turns, is recorded."""
+
+    def __init__(self, step: Step):
+        self.step = step
+        self.recordings: dict[int, Recording] = {}
+
+    def __call__(
+        self, columns: Columns, rows: Rows, index: Tensor | None, noise: Tensor, lam: Tensor
+    ) -> None:
+        """Take a step, recorded where the columns come again."""
+        take = self.step
+        if isinstance(columns, DenseColumns) and not columns.once:
+            take = self.recordings.setdefault(id(columns), Recording(self.step))
+        with torch.cuda.device(noise.device):
+            take(columns, rows, index, noise, lam)
+
+
+class Recording:
+    """A step of the same columns and rows each time, only noise and lam are new."""
 
     def __init__(self, step: Step):
         self.step, self.taken = step, 0
@@ -49,13 +63,9 @@ class GraphedStep:
         self, columns: Columns, rows: Rows, index: Tensor | None, noise: Tensor, lam: Tensor
     ) -> None:
         """Take a step; the first ones as they are, one records, the others replay it."""
-        with torch.cuda.device(noise.device):
-            self._take(columns, rows, index, noise, lam)
-
-    def _take(self, columns: Columns, rows: Rows, index: Tensor | None, noise: Tensor, lam: Tensor) -> None:
         self.taken += 1
         if self.taken <= _WARM_UP:
-            self._aside(lambda: self.step(columns, rows, index, noise, lam))
+            _aside(lambda: self.step(columns, rows, index, noise, lam))
             return
         if self.taken == _WARM_UP + 1:
             self.noise, self.lam, self.graph = noise.clone(), lam.clone(), torch.cuda.CUDAGraph()
@@ -65,14 +75,14 @@ class GraphedStep:
         self.lam.copy_(lam)
         self.graph.replay()
 
-    @staticmethod
-    def _aside(action: Callable[[], None]) -> None:
-        """Run on a stream of its own, as steps that precede a recording must."""
-        stream, current = torch.cuda.Stream(), torch.cuda.current_stream()
-        stream.wait_stream(current)
-        with torch.cuda.stream(stream):
-            action()
-        current.wait_stream(stream)
+
+def _aside(action: Callable[[], None]) -> None:
+    """Run on a stream of its own, as steps that precede a recording must."""
+    stream, current = torch.cuda.Stream(), torch.cuda.current_stream()
+    stream.wait_stream(current)
+    with torch.cuda.stream(stream):
+        action()
+    current.wait_stream(stream)
 
 
 def risk(

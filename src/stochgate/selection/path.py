@@ -8,6 +8,7 @@ import torch
 
 from stochgate.engine import CLOSED, FREE, OPEN, Plan
 from stochgate.engine.trained import fix
+from stochgate.selection.folds import LEARNS
 from stochgate.selection.setting import Setting, or_infinity, to_numpy
 
 N_SURVIVORS = 3  # the penalties of a path whose features are trained once more,
@@ -18,6 +19,8 @@ CLEAR = 0.02  # the share of the base rate's loss that a clear gain exceeds
 N_LARGER = 4  # so many larger penalties are tried at most, each this multiple of the one before,
 LARGER = 1.8
 MOST = 0.5  # while the largest leaves more than this share of the free gates open to the end
+SEEN, MOST_SEEN = 0.4, 400  # a step of a path learns from about this share of all rows, at most so many,
+FEWEST = 25  # and sees no fewer
 _SURVIVORS_SEED = 1 << 20  # survivors meet other noise than on the path
 
 
@@ -201,7 +204,29 @@ def _plan_cells(
     if stage == "refit":
         return setting.refit_plan(seed, weights, fixed, **judged)
     seed = seed + _SURVIVORS_SEED * (stage == "survivors")
-    return setting.plan(np.repeat(lams, len(learns)), seed, weights, fixed, **judged)
+    plan = setting.plan(np.repeat(lams, len(learns)), seed, weights, fixed, **judged)
+    if stage == "path" and plan.training.batch_size is None:
+        plan.training.set_params(batch_size=rows_a_step(learns))
+    return plan
+
+
+def rows_a_step(learns: np.ndarray) -> int:
+    """Return how many rows a step of a path sees.
+
+    The gates' noise is far larger than that of the rows, so that half of them serve as well as all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stochgate.selection.folds import make_folds
+    >>> from stochgate.selection.path import rows_a_step
+    >>> [rows_a_step(make_folds(5, np.zeros(n), seed=0)) for n in (20, 60, 500, 4000, 100_000)]
+    [20, 30, 250, 500, 500]
+    """
+    n_samples = learns.shape[1]
+    n_learnt = (learns == LEARNS).sum(axis=1).mean()
+    n_parts = min(round(n_learnt / min(SEEN * n_samples, MOST_SEEN)), n_samples // FEWEST)
+    return int(np.ceil(n_samples / max(1, n_parts)))
 
 
 def _small(gates: np.ndarray, n_features: int) -> np.ndarray:
