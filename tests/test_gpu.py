@@ -9,7 +9,8 @@ import torch
 from problems import linear_response
 from stochgate import GatedRegressor, StabilitySelector, Training
 from stochgate.engine import CLOSED, OPEN, DenseColumns, Design, train
-from stochgate.engine.loop import start
+from stochgate.engine import on_gpu as on_gpu_product
+from stochgate.engine.loop import batches, start
 from stochgate.engine.steps import GraphedStep, make_optimizer, make_step
 from stochgate.networks import MLP
 from stochgate.objectives import Classification, Cox, Regression, Target
@@ -73,11 +74,12 @@ def assert_same_models(models, expected, atol):
         torch.testing.assert_close(value.detach().cpu(), other.detach().cpu(), rtol=0, atol=atol)
 
 
+@pytest.mark.parametrize("batch_size", [None, 25])
 @pytest.mark.parametrize("optimizer", ["adam", "sgd"])
 @pytest.mark.parametrize("network", NETWORKS, ids=str)
 @pytest.mark.parametrize(("objective", "kind"), OBJECTIVES, ids=str)
-def test_recorded_steps_equal_plain_ones(objective, kind, network, optimizer):
-    training = Training(n_steps=50, optimizer=optimizer, schedule="ramp")
+def test_recorded_steps_equal_plain_ones(objective, kind, network, optimizer, batch_size):
+    training = Training(n_steps=50, optimizer=optimizer, schedule="ramp", batch_size=batch_size)
     plan, design, target = make_on_gpu(objective, kind, training, network=network, dtype=torch.float32)
     plain = replace(plan, network=unrecorded(network))
     assert isinstance(step_of(plan, design, target), GraphedStep)
@@ -166,11 +168,45 @@ def test_gates_that_are_all_held_need_no_noise():
     assert_same_models(recorded, plain, atol=1e-8)
 
 
-def test_batches_are_not_recorded():
-    for size, recorded in ((25, False), (60, True), (None, True)):
-        training = Training(n_steps=5, batch_size=size)
-        plan = make_on_gpu(Regression(), "regression", training)
-        assert isinstance(step_of(*plan), GraphedStep) is recorded
+@pytest.mark.parametrize(("size", "n_recorded"), [(5, 0), (25, 3), (60, 1), (None, 1)])
+def test_each_of_a_few_batches_is_recorded(size, n_recorded):
+    training = Training(n_steps=20, batch_size=size)
+    plan, design, target = make_on_gpu(Regression(), "regression", training)
+    step, noise = step_of(plan, design, target), torch.zeros(1, 3, design.n_gates, device="cuda").double()
+    for batch in batches(design, target, plan):
+        step(*batch, noise, plan.lam)
+    assert len(step.recordings) == n_recorded
+
+
+@pytest.mark.parametrize("shape", [(3, 9, 12), (2, 70, 600), (1, 1, 1), (2, 33, 519)], ids=str)
+@pytest.mark.parametrize("given", [True, False])
+@pytest.mark.parametrize("wants_scale", [True, False])
+def test_kernels_do_what_plain_operations_do(shape, given, wants_scale):
+    kernels = on_gpu_product._kernels()
+    if kernels is None:
+        pytest.skip("Triton is not there")
+    generator = torch.Generator("cuda").manual_seed(0)
+
+    def normal(*shape):
+        return torch.randn(*shape, generator=generator, dtype=torch.float64, device="cuda")
+
+    n_models, n_units, n_columns = shape
+    weight, scale = normal(*shape), normal(n_models, n_columns).clamp_min(0)
+    shift, bias = (normal(n_models, n) if given else None for n in (n_columns, n_units))
+    width = n_columns + 1 + -(n_columns + 1) % 8
+    gated, expected = (
+        some.gate(weight, scale, shift, bias, width) for some in (kernels, on_gpu_product._Plain)
+    )
+    torch.testing.assert_close(gated, expected, rtol=0, atol=1e-11)
+    of_gated = normal(n_models, n_units, width)
+    found, expected = (
+        some.ungate(of_gated, weight, scale, shift, wants_scale)
+        for some in (kernels, on_gpu_product._Plain)
+    )
+    torch.testing.assert_close(found[0], expected[0], rtol=0, atol=1e-11)
+    assert (found[1] is None) is not wants_scale
+    if wants_scale:
+        torch.testing.assert_close(found[1], expected[1], rtol=0, atol=1e-10)
 
 
 def test_stability_selection_on_the_gpu_equals_that_on_the_cpu():

@@ -8,7 +8,7 @@ import pytest
 import torch
 from scipy import sparse
 
-from stochgate.engine import DenseColumns, SparseColumns, Training, execute, product, train
+from stochgate.engine import DenseColumns, SparseColumns, Training, execute, on_gpu, product, train
 from stochgate.engine.product import skipping_pays
 from stochgate.engine.scope import process_set_for
 from stochgate.gates import DeterministicGate, GaussianGate, HardConcreteGate
@@ -23,6 +23,17 @@ N_MODELS, N_UNITS, N_COLUMNS, N_SAMPLES = 4, 9, 12, 7
 def always(monkeypatch):
     """Leave out closed columns however small the product."""
     monkeypatch.setattr(product, "skipping_pays", lambda shape, share, once: True)
+
+
+@pytest.fixture
+def as_on_gpu(monkeypatch):
+    """Multiply as on a GPU, in plain operations."""
+    monkeypatch.setattr(on_gpu, "_kernels", lambda: None)
+
+    def affine(self, *layer):
+        return on_gpu.WholeProduct.apply(*self._with_ones, *layer)
+
+    monkeypatch.setattr(DenseColumns, "affine", affine)
 
 
 def draw(seed=0):
@@ -81,6 +92,27 @@ def test_open_columns_alone_give_the_formula(shifted, biased):
     assert_equals_formula(
         DenseColumns(X), X, weight, scale, shift if shifted else None, bias if biased else None
     )
+
+
+@pytest.mark.parametrize("shifted", [True, False])
+@pytest.mark.parametrize("biased", [True, False])
+@pytest.mark.usefixtures("as_on_gpu")
+def test_the_product_of_a_gpu_gives_the_formula(shifted, biased):
+    X, weight, scale, shift, bias = draw()
+    spare = torch.cat([X, X[:1] * 0])  # 8 rows, as it has on a GPU
+    assert_equals_formula(
+        DenseColumns(spare), spare, weight, scale, shift if shifted else None, bias if biased else None
+    )
+
+
+@pytest.mark.parametrize(("objective", "kind"), [(Regression(), "regression"), (Cox(), "survival")])
+def test_training_is_the_same_with_the_product_of_a_gpu(objective, kind, request):
+    problem = make(objective, kind, Training(n_steps=40), GaussianGate(), MLP((4, 3), activation="tanh"))
+    expected = train(*problem)
+    request.getfixturevalue("as_on_gpu")
+    found = train(*problem)
+    torch.testing.assert_close(found.gate_path, expected.gate_path, rtol=0, atol=1e-10)
+    torch.testing.assert_close(found.train_loss, expected.train_loss, rtol=0, atol=1e-10)
 
 
 @pytest.mark.parametrize("shifted", [True, False])

@@ -5,8 +5,8 @@ from functools import cached_property
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
+from stochgate.engine.on_gpu import WholeProduct, with_ones
 from stochgate.engine.product import GatedProduct
 from stochgate.engine.sparse import SparseColumns
 
@@ -21,15 +21,14 @@ class DenseColumns:
 
     def affine(self, weight: Tensor, scale: Tensor, shift: Tensor | None, bias: Tensor | None) -> Tensor:
         """Return all models' first layers; X is not copied for each. On a GPU it has rows to spare."""
-        return GatedProduct.apply(
-            self._aligned, lambda: self._by_column, self.once, weight, scale, shift, bias
-        )
+        if self.X.is_cuda:
+            return WholeProduct.apply(*self._with_ones, weight, scale, shift, bias)
+        return GatedProduct.apply(self.X, lambda: self._by_column, self.once, weight, scale, shift, bias)
 
     @cached_property
-    def _aligned(self) -> Tensor:
-        """X, on a GPU with rows of 0 up to a multiple of 8: its fast products want that of every side."""
-        spare = -self.n_samples % 8 if self.X.is_cuda else 0
-        return F.pad(self.X, (0, 0, 0, spare)) if spare else self.X
+    def _with_ones(self) -> tuple[Tensor, Tensor]:
+        X = with_ones(self.X)
+        return X, X.T.contiguous()
 
     @cached_property
     def _by_column(self) -> Tensor:
