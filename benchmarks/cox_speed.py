@@ -9,7 +9,6 @@ the log hazards, and the same with a network of 50 columns before it. Encoding y
 import json
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +19,7 @@ from stochgate.engine import DenseColumns
 from stochgate.metrics import concordance_index
 from stochgate.networks import MLP
 from stochgate.objectives import Cox
-from stochgate.study import provenance
+from stochgate.study import now, provenance
 
 RESULTS = Path(__file__).parent / "results" / "cox_speed.json"
 N_SAMPLES, N_COLUMNS = 100_000, 50
@@ -43,9 +42,8 @@ def main() -> None:
         measured["concordance"] = best(lambda m=more: concordance_index(event, time_, X.X[:, 0], **m), 3)
         rows += [{"target": kind, "what": what, "seconds": s} for what, s in measured.items()]
         print(kind, {what: round(s, 3) for what, s in measured.items()}, flush=True)
-    date = datetime.now(UTC).isoformat(timespec="seconds")
     facts = {"n_samples": N_SAMPLES, "n_columns": N_COLUMNS, "threads": torch.get_num_threads()}
-    RESULTS.write_text(json.dumps({"rows": rows, **facts, "date": date, **provenance()}, indent=1) + "\n")
+    RESULTS.write_text(json.dumps({"rows": rows, **facts, "date": now(), **provenance()}, indent=1) + "\n")
 
 
 def time_steps(objective: Cox, y: np.ndarray, X: DenseColumns) -> dict[str, float]:

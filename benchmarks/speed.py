@@ -29,7 +29,7 @@ from stochgate.gates import GaussianGate
 from stochgate.metrics import selection_scores
 from stochgate.networks import MLP, Network
 from stochgate.objectives import Classification
-from stochgate.study import provenance
+from stochgate.study import now, provenance
 
 RESULTS = Path(__file__).parent / "results" / "speed.json"
 Row = Callable[[], dict[str, Any]]
@@ -307,7 +307,8 @@ def scaling(device: str) -> dict[str, Any]:
 def save(name: str, result: dict[str, Any], path: Path) -> None:
     """Put a row's result beside the others."""
     saved = json.loads(path.read_text()) if path.exists() else {}
-    saved[name] = {**result, **provenance(("stg", "lassonet")), "threads": torch.get_num_threads()}
+    facts = {"threads": torch.get_num_threads(), "date": now()}
+    saved[name] = {**result, **provenance(("stg", "lassonet")), **facts}
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(dict(sorted(saved.items())), indent=1) + "\n")
     print(name, {k: f"{v:.4g}" for k, v in result.items() if isinstance(v, float)}, flush=True)

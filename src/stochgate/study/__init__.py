@@ -2,7 +2,7 @@
 
 from stochgate.study.fits import fit_and_score
 from stochgate.study.options import parse_seeds, run_as_asked, study_parser
-from stochgate.study.records import provenance, read_records
+from stochgate.study.records import now, provenance, read_records
 from stochgate.study.run import Cell, grid, run_study
 from stochgate.study.tables import compare, mean_interval, read_table, summarise, to_markdown
 
@@ -12,6 +12,7 @@ __all__ = [
     "fit_and_score",
     "grid",
     "mean_interval",
+    "now",
     "parse_seeds",
     "provenance",
     "read_records",

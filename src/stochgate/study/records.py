@@ -55,10 +55,21 @@ def mend(path: str | os.PathLike[str]) -> None:
 
 def append_record(path: str | os.PathLike[str], record: Record) -> None:
     """Append one record with the date; numbers that JSON does not know (NaN, infinity) become null."""
-    date = datetime.now(UTC).isoformat(timespec="seconds")
-    line = json.dumps(_plain({**record, "date": date}), allow_nan=False)
+    line = json.dumps(_plain({**record, "date": now()}), allow_nan=False)
     with Path(path).open("a") as file:
         file.write(line + "\n")
+
+
+def now() -> str:
+    """Return date and time as records hold them, in UTC.
+
+    Examples
+    --------
+    >>> from stochgate.study import now
+    >>> len(now()) == len("2026-11-15T12:24:44+00:00")
+    True
+    """
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def provenance(packages: Iterable[str] = ()) -> Record:
