@@ -182,15 +182,13 @@ OBJECTIVES = {"Classification": _classification, "Regression": _regression, "Cox
 
 
 def row_batches(n_samples, size, n_steps, seed):
-    """Return the rows of each step as the engine does: up to 8 batches take turns, more change an epoch."""
+    """Return the rows of each step, as the engine orders them: a new permutation an epoch."""
     if size is None or size >= n_samples:
         return [torch.arange(n_samples)] * n_steps
     generator = torch.Generator().manual_seed(seed)
     batches = []
     while len(batches) < n_steps:
         batches += torch.randperm(n_samples, generator=generator).split(size)
-        if n_samples <= 8 * size:
-            batches *= n_steps
     return batches[:n_steps]
 
 

@@ -114,7 +114,8 @@ def reference_of(plan, design, target, i):
         seed=int(plan.seed[i]),
         costs=plan.costs,
         keep=plan.fixed[i] == OPEN,
-        batches=row_batches(len(X), plan.training.batch_size, plan.training.n_steps, plan.data_seed),
+        batches=(list(plan.turns) * plan.training.n_steps)[: plan.training.n_steps]
+        or row_batches(len(X), plan.training.batch_size, plan.training.n_steps, plan.data_seed),
     )
 
 
@@ -129,6 +130,14 @@ def test_stack_equals_plain_loop(gate, network, objective, kind):
 @pytest.mark.parametrize(("objective", "kind"), OBJECTIVES, ids=str)
 def test_every_way_of_training_equals_plain_loop(objective, kind, training):
     check_against_plain_loop(*make(objective, kind, training))
+
+
+@pytest.mark.parametrize(("objective", "kind"), OBJECTIVES, ids=str)
+def test_rows_that_take_turns_equal_plain_loop(objective, kind):
+    plan, design, target = make(objective, kind, Training(n_steps=7))
+    first, second, third = torch.randperm(24, generator=torch.Generator().manual_seed(0)).split(8)
+    turns = tuple(map(torch.cat, ([first, second], [second, third], [third, first])))
+    check_against_plain_loop(replace(plan, turns=turns), design, target)
 
 
 def check_against_plain_loop(plan, design, target):

@@ -74,13 +74,14 @@ def assert_same_models(models, expected, atol):
         torch.testing.assert_close(value.detach().cpu(), other.detach().cpu(), rtol=0, atol=atol)
 
 
-@pytest.mark.parametrize("batch_size", [None, 25])
+@pytest.mark.parametrize("turns", [(), torch.randperm(60).split(40)], ids=len)
 @pytest.mark.parametrize("optimizer", ["adam", "sgd"])
 @pytest.mark.parametrize("network", NETWORKS, ids=str)
 @pytest.mark.parametrize(("objective", "kind"), OBJECTIVES, ids=str)
-def test_recorded_steps_equal_plain_ones(objective, kind, network, optimizer, batch_size):
-    training = Training(n_steps=50, optimizer=optimizer, schedule="ramp", batch_size=batch_size)
+def test_recorded_steps_equal_plain_ones(objective, kind, network, optimizer, turns):
+    training = Training(n_steps=50, optimizer=optimizer, schedule="ramp")
     plan, design, target = make_on_gpu(objective, kind, training, network=network, dtype=torch.float32)
+    plan = replace(plan, turns=turns)
     plain = replace(plan, network=unrecorded(network))
     assert isinstance(step_of(plan, design, target), GraphedStep)
     assert not isinstance(step_of(plain, design, target), GraphedStep)
@@ -168,10 +169,11 @@ def test_gates_that_are_all_held_need_no_noise():
     assert_same_models(recorded, plain, atol=1e-8)
 
 
-@pytest.mark.parametrize(("size", "n_recorded"), [(5, 0), (25, 3), (60, 1), (None, 1)])
-def test_each_of_a_few_batches_is_recorded(size, n_recorded):
+@pytest.mark.parametrize(("size", "n_turns", "n_recorded"), [(25, 0, 0), (None, 0, 1), (None, 3, 3)])
+def test_rows_that_come_again_are_recorded(size, n_turns, n_recorded):
     training = Training(n_steps=20, batch_size=size)
     plan, design, target = make_on_gpu(Regression(), "regression", training)
+    plan = replace(plan, turns=torch.arange(60).tensor_split(n_turns) if n_turns else ())
     step, noise = step_of(plan, design, target), torch.zeros(1, 3, design.n_gates, device="cuda").double()
     for batch in batches(design, target, plan):
         step(*batch, noise, plan.lam)

@@ -160,15 +160,37 @@ def test_skipping_pays_for_large_products_with_few_open_columns():
 
 
 @pytest.mark.usefixtures("always")
-def test_buckets_of_every_size_give_the_same(monkeypatch):
+def test_parts_of_every_size_give_the_same(monkeypatch):
     X, weight, scale, shift, bias = draw()
     sizes = []
     for cached in (1, 4 * N_SAMPLES * 8, 1 << 22):
         monkeypatch.setattr(product, "_CACHED", cached)
-        sizes.append(len(product._choose_sets(weight, scale, N_SAMPLES, False)))
+        sizes.append(len(product._choose_parts(weight, scale, N_SAMPLES, False)))
         assert_equals_formula(DenseColumns(X), X, weight, scale, shift, bias)
     assert sizes[0] > N_MODELS  # columns one by one
     assert sizes[2] == 1
+
+
+@pytest.mark.parametrize("spare", [0, 1e9])
+def test_models_with_most_gates_open_multiply_all_columns(spare, monkeypatch):
+    monkeypatch.setattr(product, "skipping_pays", lambda shape, share, once: share < 0.6)
+    monkeypatch.setattr(product, "_OPENING", spare)
+    X, weight, scale, shift, bias = draw()
+    scale[3], scale[3, :2] = 0, 1
+    parts = product._choose_parts(weight, scale, N_SAMPLES, False)
+    assert [(models.start, models.stop, index is None) for models, index in parts if index is None] == [
+        (2, 3, True)
+    ]
+    assert [models.stop - models.start for models, _ in parts] == (
+        [1, 1, 1, 1] if spare == 0 else [2, 1, 1]
+    )
+    assert_equals_formula(DenseColumns(X), X, weight, scale, shift, bias)
+
+
+def test_runs_end_where_filling_up_costs_more_than_another_product():
+    sizes = [0, 3, 4, 50, None, None, 60, 2]
+    runs = [(r.start, r.stop, widest) for r, widest in product._runs(sizes, bytes_per_column=8, spare=10)]
+    assert runs == [(0, 3, 4), (3, 4, 50), (4, 6, None), (6, 7, 60), (7, 8, 2)]
 
 
 @pytest.fixture

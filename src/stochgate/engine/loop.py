@@ -17,8 +17,6 @@ from stochgate.streams import GATES, fold, uniform
 
 # Random numbers drawn at once: many, to spread the cost of launching, but not more than a cache holds.
 _NOISE_BLOCK = {"cpu": 1 << 16, "cuda": 1 << 20}
-# So many batches or fewer are cut once and take turns; more are drawn anew every time all rows were seen.
-_FEW = 8
 
 
 def train(
@@ -110,19 +108,22 @@ def batches(design: Design, target: Target, plan: Plan) -> Iterator[tuple[Column
     """Yield each step's columns, rows of y and their index; the order is the same for all models."""
     training, columns = plan.training, design.columns
     size = training.batch_size
-    if size is None or size >= columns.n_samples:
+
+    def batch(index: Tensor, once: bool) -> tuple[Columns, Rows, Tensor | None]:
+        there = index.to(plan.weights.device)
+        return columns.rows(there, once), plan.objective.take(target.rows, there), there
+
+    if plan.turns:
+        yield from islice(cycle([batch(index, once=False) for index in plan.turns]), training.n_steps)
+    elif size is None or size >= columns.n_samples:
         yield from repeat((columns, target.rows, None), training.n_steps)
-        return
-    generator = torch.Generator().manual_seed(plan.data_seed)
-    once = columns.n_samples > _FEW * size
-
-    def seen_once() -> Iterator[tuple[Columns, Rows, Tensor | None]]:
-        for index in torch.randperm(columns.n_samples, generator=generator).split(size):
-            there = index.to(plan.weights.device)
-            yield columns.rows(there, once), plan.objective.take(target.rows, there), there
-
-    rounds = (batch for _ in repeat(None) for batch in seen_once()) if once else cycle(seen_once())
-    yield from islice(rounds, training.n_steps)
+    else:
+        generator = torch.Generator().manual_seed(plan.data_seed)
+        order: list[Tensor] = []
+        for _ in range(training.n_steps):
+            if not order:
+                order = list(torch.randperm(columns.n_samples, generator=generator).split(size))[::-1]
+            yield batch(order.pop(), once=True)
 
 
 def drop_stopped(

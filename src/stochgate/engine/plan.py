@@ -36,6 +36,8 @@ class Plan:
         Orders the rows of mini-batches, for all models alike, so that X is gathered once.
     last_step : int or None
         Where to stop, when that is before the end the schedules are made for.
+    turns : tuple of int64 Tensor
+        Rows that the steps see in turn, instead of all or of new mini-batches; a GPU records each.
     """
 
     gate: Gate
@@ -51,6 +53,7 @@ class Plan:
     fixed: Tensor
     data_seed: int = 0
     last_step: int | None = None
+    turns: tuple[Tensor, ...] = ()
 
     @property
     def n_models(self) -> int:

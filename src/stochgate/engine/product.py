@@ -12,6 +12,8 @@ _GATHERING = 128
 _TURNING = 128
 # Multiplications below which a step's product is over before it is sorted out.
 _WORTH_IT = 4e6
+# Multiplications that take as long as starting another product, there and back.
+_OPENING = 4e6
 # Bytes of gathered columns that stay in a cache until they are multiplied.
 _CACHED = 1 << 22
 
@@ -68,54 +70,55 @@ class GatedProduct(torch.autograd.Function):
         shift : Tensor, shape (n_models, n_columns), or None for no shift
         bias : Tensor, shape (n_models, n_units), or None for 0
         """
-        ctx.sets = _choose_sets(weight, scale, len(X), once)
+        ctx.parts = _choose_parts(weight, scale, len(X), once)
         ctx.save_for_backward(weight, scale, shift)
+        ctx.X, ctx.by_column, ctx.taken = X, by_column, []
         constant = weight.new_zeros(weight.shape[:2]) if bias is None else bias
         if shift is not None:  # as a row times a matrix, which is far faster than a matrix times a column
             constant = constant - ((scale * shift).unsqueeze(1) @ weight.transpose(1, 2)).squeeze(1)
         h = constant.unsqueeze(2).repeat(1, 1, len(X))
-        if ctx.sets is None:
-            ctx.X = X
-            h.flatten(0, 1).addmm_((weight * scale.unsqueeze(1)).flatten(0, 1), X.T)
-        else:
-            ctx.X = by_column()
-            for models, index in ctx.sets:
-                gated = _take(weight[models], index).mul_(scale[models].gather(1, index).unsqueeze(1))
-                h[models].baddbmm_(gated, _gather(ctx.X, index))
+        for models, index in ctx.parts:
+            if index is None:
+                gated = weight[models] * scale[models].unsqueeze(1)
+                h[models].flatten(0, 1).addmm_(gated.flatten(0, 1), X.T)
+            else:
+                taken = weight[models].gather(2, _per_unit(index, weight))  # (n, n_units, n_open)
+                gated = taken * scale[models].gather(1, index).unsqueeze(1)
+                h[models].baddbmm_(gated, _gather(by_column(), index))
+                ctx.taken.append(taken)
         return h
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        """Return the gradients of weight, scale and bias."""
+        """Return the gradients of weight, scale and bias; those of columns left out are 0."""
         weight, scale, shift = ctx.saved_tensors
         wants_scale, wants_bias = ctx.needs_input_grad[4], ctx.needs_input_grad[6]
         summed = grad.sum(2)  # (n_models, n_units)
-        if ctx.sets is not None:
-            of_weight, of_scale = _backward_open(ctx, grad, summed)
-        else:
-            of_weight = (grad.flatten(0, 1) @ ctx.X).view_as(weight)
-            if shift is not None:
-                of_weight.addcmul_(summed.unsqueeze(2), shift.unsqueeze(1), value=-1)
-            of_scale = (of_weight * weight).sum(1) if wants_scale else None
-            of_weight.mul_(scale.unsqueeze(1))
+        whole = all(index is None for _, index in ctx.parts)
+        of_weight = torch.empty_like(weight) if whole else torch.zeros_like(weight)
+        of_scale = torch.zeros_like(scale) if wants_scale else None
+        taken = iter(ctx.taken)
+        for models, index in ctx.parts:
+            if index is None:
+                w, s, t = weight[models], scale[models], None if shift is None else shift[models]
+                of_gated = of_weight[models]
+                torch.mm(grad[models].flatten(0, 1), ctx.X, out=of_gated.flatten(0, 1))
+            else:
+                w, s = next(taken), scale[models].gather(1, index)
+                t = None if shift is None else shift[models].gather(1, index)
+                of_gated = grad[models] @ _gather(ctx.by_column(), index).transpose(1, 2)
+            if t is not None:
+                of_gated.addcmul_(summed[models].unsqueeze(2), t.unsqueeze(1), value=-1)
+            if of_scale is not None:
+                of_open = (of_gated * w).sum(1)
+                if index is None:
+                    of_scale[models] = of_open
+                else:
+                    of_scale[models].scatter_(1, index, of_open)
+            of_gated.mul_(s.unsqueeze(1))
+            if index is not None:
+                of_weight[models].scatter_(2, _per_unit(index, weight), of_gated)
         return None, None, None, of_weight, of_scale, None, summed if wants_bias else None
-
-
-def _backward_open(ctx: Any, grad: Tensor, summed: Tensor) -> tuple[Tensor, Tensor | None]:
-    """Return the gradients of weight and scale, 0 outside the sets."""
-    weight, scale, shift = ctx.saved_tensors
-    of_weight = torch.zeros_like(weight)
-    of_scale = torch.zeros_like(scale) if ctx.needs_input_grad[4] else None
-    for models, index in ctx.sets:
-        of_gated = grad[models] @ _gather(ctx.X, index).transpose(1, 2)  # (n, n_units, n_open)
-        if shift is not None:
-            moved = shift[models].gather(1, index)
-            of_gated.addcmul_(summed[models].unsqueeze(2), moved.unsqueeze(1), value=-1)
-        if of_scale is not None:
-            of_scale[models].scatter_(1, index, (of_gated * _take(weight[models], index)).sum(1))
-        of_gated.mul_(scale[models].gather(1, index).unsqueeze(1))
-        of_weight[models].scatter_(2, _per_unit(index, weight), of_gated)
-    return of_weight, of_scale
 
 
 def _gather(by_column: Tensor, index: Tensor) -> Tensor:
@@ -123,45 +126,62 @@ def _gather(by_column: Tensor, index: Tensor) -> Tensor:
     return by_column.index_select(0, index.flatten()).view(*index.shape, -1)
 
 
-def _take(weight: Tensor, index: Tensor) -> Tensor:
-    """Return the weights of every model's columns, shape (n, n_units, n_open)."""
-    return weight.gather(2, _per_unit(index, weight))
-
-
 def _per_unit(index: Tensor, weight: Tensor) -> Tensor:
     return index.unsqueeze(1).expand(-1, weight.shape[1], -1)
 
 
-def _choose_sets(
+def _choose_parts(
     weight: Tensor, scale: Tensor, n_samples: int, once: bool
-) -> list[tuple[slice, Tensor]] | None:
-    """Return the columns that are multiplied, or None for all: models that follow each other, and theirs.
+) -> list[tuple[slice, Tensor | None]]:
+    """Cut the stack into runs of models that share a product, each with the columns it multiplies.
 
-    Models share a product, so the smaller sets are filled up with closed columns.
+    All of them are multiplied (None) where most are open. Elsewhere a run's smaller sets are filled up with
+    closed columns.
     """
-    shape = *weight.shape, n_samples
+    n_models, n_units, n_columns = weight.shape
+    shape = n_models, n_units, n_columns, n_samples
+    everything: list[tuple[slice, Tensor | None]] = [(slice(0, n_models), None)]
     if not skipping_pays(shape, 0.0, once):
-        return None
+        return everything
     is_open = scale != 0
     counts = is_open.sum(1)
-    if not skipping_pays(shape, float(counts.sum()) / is_open.numel(), once):
-        return None
+    sizes = [n if skipping_pays(shape, n / n_columns, once) else None for n in counts.tolist()]
+    runs = list(_runs(sizes, n_samples * weight.element_size(), _OPENING / (2 * n_units * n_samples)))
+    if all(size is None for _, size in runs):
+        return everything
     # open columns first, closed ones after them, both in their order
     rank = torch.where(is_open, is_open.cumsum(1), counts.unsqueeze(1) + (~is_open).cumsum(1)) - 1
-    columns = torch.arange(scale.shape[1]).expand_as(rank)
+    columns = torch.arange(n_columns).expand_as(rank)
     order = torch.empty_like(rank).scatter_(1, rank, columns)  # (n_models, n_columns)
-    return list(_buckets(order, counts.tolist(), n_samples * weight.element_size()))
+    parts: list[tuple[slice, Tensor | None]] = []
+    for models, size in runs:
+        if size is None:
+            parts.append((models, None))
+        else:  # one model's columns may be more than a cache holds
+            at_once = max(1, _CACHED // (n_samples * weight.element_size()))
+            parts += [(models, piece) for piece in order[models, :size].split(at_once, dim=1)]
+    return parts
 
 
-def _buckets(order: Tensor, counts: list[int], bytes_per_column: int) -> Iterator[tuple[slice, Tensor]]:
-    """Cut the stack into runs of models, or a model's columns into pieces, that fit into a cache."""
-    n_columns = max(1, _CACHED // bytes_per_column)
-    start, widest = 0, 1
-    for m in range(1, len(counts) + 1):
-        wider = max(widest, counts[m - 1])
-        if m < len(counts) and (m + 1 - start) * max(wider, counts[m]) <= n_columns:
-            widest = wider
+def _runs(
+    sizes: Sequence[int | None], bytes_per_column: int, spare: float
+) -> Iterator[tuple[slice, int | None]]:
+    """Cut models into runs of like sizes, None for all columns; yield each with its largest size.
+
+    A run ends where its gathered columns would leave the cache, or where filling up its smaller sets costs
+    more than another product: more than `spare` columns.
+    """
+    start, widest, total = 0, 0, 0
+    for m, size in enumerate(sizes):
+        wider = max(widest, size or 0)
+        filled = (m + 1 - start) * wider
+        same = m > start and (sizes[m - 1] is None) == (size is None)
+        if m == start or (
+            same
+            and (size is None or (filled * bytes_per_column <= _CACHED and filled - total - size <= spare))
+        ):
+            widest, total = wider, total + (size or 0)
             continue
-        for piece in order[start:m, :wider].split(n_columns, dim=1):
-            yield slice(start, m), piece
-        start, widest = m, 1
+        yield slice(start, m), None if sizes[start] is None else max(1, widest)
+        start, widest, total = m, size or 0, size or 0
+    yield slice(start, len(sizes)), None if sizes[start] is None else max(1, widest)

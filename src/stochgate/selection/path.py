@@ -1,7 +1,7 @@
 """One network's path: every penalty on every fold, the survivors once more, then refits."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import torch
@@ -19,8 +19,9 @@ CLEAR = 0.02  # the share of the base rate's loss that a clear gain exceeds
 N_LARGER = 4  # so many larger penalties are tried at most, each this multiple of the one before,
 LARGER = 1.8
 MOST = 0.5  # while the largest leaves more than this share of the free gates open to the end
-SEEN, MOST_SEEN = 0.4, 400  # a step of a path learns from about this share of all rows, at most so many,
-FEWEST = 25  # and sees no fewer
+ENOUGH = 400  # rows to learn from, for one step of a path
+FEW = 50  # rows that every step sees
+MOST_PARTS = 8  # copies of the rows are kept for; more are gathered as mini-batches
 _SURVIVORS_SEED = 1 << 20  # survivors meet other noise than on the path
 
 
@@ -205,28 +206,42 @@ def _plan_cells(
         return setting.refit_plan(seed, weights, fixed, **judged)
     seed = seed + _SURVIVORS_SEED * (stage == "survivors")
     plan = setting.plan(np.repeat(lams, len(learns)), seed, weights, fixed, **judged)
-    if stage == "path" and plan.training.batch_size is None:
-        plan.training.set_params(batch_size=rows_a_step(learns))
-    return plan
+    return _with_fewer_rows(plan, learns, setting.seed) if stage == "path" else plan
 
 
-def rows_a_step(learns: np.ndarray) -> int:
-    """Return how many rows a step of a path sees.
+def _with_fewer_rows(plan: Plan, learns: np.ndarray, seed: int) -> Plan:
+    """Let the steps see parts of the rows in turn, unless the user has said how many they see.
 
-    The gates' noise is far larger than that of the rows, so that half of them serve as well as all.
+    The gates' noise is far larger than that of the rows, so that a part serves as well as all.
+    """
+    n_samples = learns.shape[1]
+    n_parts, n_seen = parts_seen((learns == LEARNS).sum(axis=1).mean(), n_samples)
+    if n_parts == 1 or plan.training.batch_size is not None:
+        return plan
+    if n_parts > MOST_PARTS:
+        plan.training.set_params(batch_size=int(np.ceil(n_samples / n_parts)))
+        return plan
+    order = torch.randperm(n_samples, generator=torch.Generator().manual_seed(seed))
+    parts = order.tensor_split(n_parts)
+    turns = (torch.cat([parts[(i + j) % n_parts] for j in range(n_seen)]) for i in range(n_parts))
+    return replace(plan, turns=tuple(turns))
+
+
+def parts_seen(n_learnt: float, n_samples: int) -> tuple[int, int]:
+    """Return into how many parts a path cuts the rows, and how many of them a step sees.
+
+    Two of three, or one of more where that leaves it 400 rows to learn from; all of 50 rows or fewer, and
+    where models learn from half of the rows anyway.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from stochgate.selection.folds import make_folds
-    >>> from stochgate.selection.path import rows_a_step
-    >>> [rows_a_step(make_folds(5, np.zeros(n), seed=0)) for n in (20, 60, 500, 4000, 100_000)]
-    [20, 30, 250, 500, 500]
+    >>> from stochgate.selection.path import parts_seen
+    >>> [parts_seen(0.8 * n, n) for n in (50, 450, 1000, 4000)]
+    [(1, 1), (3, 2), (2, 1), (8, 1)]
     """
-    n_samples = learns.shape[1]
-    n_learnt = (learns == LEARNS).sum(axis=1).mean()
-    n_parts = min(round(n_learnt / min(SEEN * n_samples, MOST_SEEN)), n_samples // FEWEST)
-    return int(np.ceil(n_samples / max(1, n_parts)))
+    if 2 * n_learnt / 3 > ENOUGH:
+        return round(n_learnt / ENOUGH), 1
+    return (3, 2) if n_samples > FEW and n_learnt > 0.6 * n_samples else (1, 1)
 
 
 def _small(gates: np.ndarray, n_features: int) -> np.ndarray:
