@@ -13,7 +13,7 @@ _TURNING = 128
 # Multiplications below which a step's product is over before it is sorted out.
 _WORTH_IT = 4e6
 # Multiplications that take as long as starting another product, there and back.
-_OPENING = 4e6
+_OPENING = 2e7
 # Bytes of gathered columns that stay in a cache until they are multiplied.
 _CACHED = 1 << 22
 

@@ -20,8 +20,7 @@ N_LARGER = 4  # so many larger penalties are tried at most, each this multiple o
 LARGER = 1.8
 MOST = 0.5  # while the largest leaves more than this share of the free gates open to the end
 ENOUGH = 400  # rows to learn from, for one step of a path
-FEW = 50  # rows that every step sees
-MOST_PARTS = 8  # copies of the rows are kept for; more are gathered as mini-batches
+MOST_PARTS = 8  # of the rows that are kept apart; more are gathered as mini-batches
 _SURVIVORS_SEED = 1 << 20  # survivors meet other noise than on the path
 
 
@@ -210,38 +209,19 @@ def _plan_cells(
 
 
 def _with_fewer_rows(plan: Plan, learns: np.ndarray, seed: int) -> Plan:
-    """Let the steps see parts of the rows in turn, unless the user has said how many they see.
+    """Let the steps see parts of many rows in turn, unless the user has said how many they see.
 
-    The gates' noise is far larger than that of the rows, so that a part serves as well as all.
+    The gates' noise is far larger than that of so many rows.
     """
     n_samples = learns.shape[1]
-    n_parts, n_seen = parts_seen((learns == LEARNS).sum(axis=1).mean(), n_samples)
-    if n_parts == 1 or plan.training.batch_size is not None:
+    n_parts = round((learns == LEARNS).sum(axis=1).mean() / ENOUGH)
+    if n_parts < 2 or plan.training.batch_size is not None:
         return plan
     if n_parts > MOST_PARTS:
         plan.training.set_params(batch_size=int(np.ceil(n_samples / n_parts)))
         return plan
     order = torch.randperm(n_samples, generator=torch.Generator().manual_seed(seed))
-    parts = order.tensor_split(n_parts)
-    turns = (torch.cat([parts[(i + j) % n_parts] for j in range(n_seen)]) for i in range(n_parts))
-    return replace(plan, turns=tuple(turns))
-
-
-def parts_seen(n_learnt: float, n_samples: int) -> tuple[int, int]:
-    """Return into how many parts a path cuts the rows, and how many of them a step sees.
-
-    Two of three, or one of more where that leaves it 400 rows to learn from; all of 50 rows or fewer, and
-    where models learn from half of the rows anyway.
-
-    Examples
-    --------
-    >>> from stochgate.selection.path import parts_seen
-    >>> [parts_seen(0.8 * n, n) for n in (50, 450, 1000, 4000)]
-    [(1, 1), (3, 2), (2, 1), (8, 1)]
-    """
-    if 2 * n_learnt / 3 > ENOUGH:
-        return round(n_learnt / ENOUGH), 1
-    return (3, 2) if n_samples > FEW and n_learnt > 0.6 * n_samples else (1, 1)
+    return replace(plan, turns=order.tensor_split(n_parts))
 
 
 def _small(gates: np.ndarray, n_features: int) -> np.ndarray:
