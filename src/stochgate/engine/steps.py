@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from stochgate.engine.data import Columns, DenseColumns, Design
-from stochgate.engine.trained import Models, fix
+from stochgate.engine.trained import Models
 from stochgate.engine.training import Training
 from stochgate.objectives.base import Rows
 
@@ -104,9 +104,10 @@ def risk(
     losses = []
     for draw in range(plan.training.n_draws):
         z = plan.gate.sample(models.gate_parameter, noise[draw])
-        output = models.outputs(fix(z, models.fixed), design, columns)
+        output = models.outputs(models.hold(z), design, columns)
         losses.append(plan.objective.loss(output, rows, weights, models.learned))
-    return torch.stack(losses).mean(0) / total.clamp_min(torch.finfo(total.dtype).tiny)
+    loss = losses[0] if len(losses) == 1 else torch.stack(losses).mean(0)
+    return loss / total.clamp_min(torch.finfo(total.dtype).tiny)
 
 
 def network_lr(training: Training, step: int) -> float:

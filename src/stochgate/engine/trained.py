@@ -1,6 +1,7 @@
 """What training leaves behind."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -42,17 +43,28 @@ class Models:
 
     def gates(self) -> Tensor:
         """Return the deterministic gates, shape (n_models, n_gates)."""
-        return fix(self.plan.gate.value(self.gate_parameter), self.fixed)
+        return self.hold(self.plan.gate.value(self.gate_parameter))
 
     def open_probability(self) -> Tensor:
         """Return P(z > 0) of every gate, shape (n_models, n_gates)."""
-        return fix(self.plan.gate.open_probability(self.gate_parameter), self.fixed)
+        return self.hold(self.plan.gate.open_probability(self.gate_parameter))
 
     def penalty(self) -> Tensor:
         """Return the mean open probability of free gates weighed by the costs, shape (n_models,)."""
-        probability = self.plan.gate.open_probability(self.gate_parameter)
-        free = (self.fixed == FREE) * self.plan.costs
-        return (probability * free).sum(1) / probability.shape[1]
+        return (self.plan.gate.open_probability(self.gate_parameter) * self._shares).sum(1)
+
+    def hold(self, values: Tensor) -> Tensor:
+        """Return gates with the values of those that are fixed."""
+        return values if self._all_free else fix(values, self.fixed)
+
+    @cached_property
+    def _all_free(self) -> bool:
+        return bool((self.fixed == FREE).all())
+
+    @cached_property
+    def _shares(self) -> Tensor:
+        """What each gate adds to the penalty when it is open, shape (n_models, n_gates)."""
+        return (self.fixed == FREE) * self.plan.costs / self.fixed.shape[1]
 
     def outputs(self, z: Tensor, design: Design, columns: Columns | None = None) -> Tensor:
         """Return the network's outputs with gates z, shape (n_models, n_samples, n_outputs)."""
