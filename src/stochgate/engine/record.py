@@ -53,7 +53,7 @@ class Record:
 
     def __init__(self, models: Models, numbers: Tensor | None):
         self.patience = models.plan.training.patience
-        self.final = models.copy()
+        self.final = models if self.patience is None else models.copy()
         self.running = torch.arange(models.plan.n_models, device=models.gate_parameter.device)
         self.numbers = self.running if numbers is None else numbers
         self.step = torch.zeros_like(self.running)
@@ -85,8 +85,9 @@ class Record:
 
     def _judge(self, step: int, models: Models, judged: Tensor) -> Tensor:
         """Keep the models that are the best so far; return the positions of those that go on."""
-        if self.patience is None:
-            judged = torch.full_like(judged, torch.nan)
+        if self.patience is None:  # the models in training are those returned
+            self.step[:] = step
+            return self.running
         better = judged.isnan() | (judged < self.best[self.running])
         rows = self.running[better]
         self.final.put(rows, models.take(torch.nonzero(better)[:, 0]))
@@ -94,7 +95,7 @@ class Record:
         self.step[rows] = step
         self.stale[self.running] += 1
         self.stale[rows] = 0
-        goes_on = self.stale[self.running] < (self.patience or 1)
+        goes_on = self.stale[self.running] < self.patience
         self.running = self.running[goes_on]
         return torch.nonzero(goes_on)[:, 0]
 
@@ -102,7 +103,7 @@ class Record:
         """Return what was recorded."""
         steps, *recorded = zip(*self.snapshots, strict=True)
         stacked = (torch.stack(values) for values in recorded)
-        return Trained(self.final, self.step, torch.tensor(steps), *stacked)
+        return Trained(self.final.copy(), self.step, torch.tensor(steps), *stacked)
 
 
 def _judge_held_out(models: Models, output: Tensor, target: Target) -> tuple[Tensor, Tensor]:
