@@ -14,9 +14,9 @@ from stochgate.datasets import make_linear, make_noise, make_xor
 from stochgate.engine import CLOSED, OPEN, train
 from stochgate.estimators.contest import make_lams
 from stochgate.networks import ModuleNetwork
-from stochgate.objectives import Regression
-from stochgate.selection import RULES, Cells, finds_signal, list_candidates, make_folds
-from stochgate.selection.path import LARGER, N_LARGER
+from stochgate.objectives import Cox, Regression
+from stochgate.selection import RULES, Cells, finds_signal, list_candidates, make_folds, path
+from stochgate.selection.path import LARGER, N_LARGER, with_fewer_rows
 from test_engine import make
 
 FAST = {"training": Training(n_steps=200, n_snapshots=10), "random_state": 0}
@@ -81,6 +81,35 @@ def test_larger_penalties_are_tried_while_most_gates_stay_open(monkeypatch):
     path = GatedClassifier(network="linear", **FAST).fit(X, y).path_.query("stage == 'path'")
     larger = smallest[0] * LARGER ** np.arange(N_LARGER, 0, -1)
     np.testing.assert_allclose(path["lam"], X.shape[1] * np.concatenate([larger, smallest]))
+
+
+@pytest.mark.parametrize(
+    ("n_samples", "objective", "asked", "n_turns", "batch_size"),
+    [
+        (700, Regression(), None, 0, None),
+        (1000, Regression(), None, 2, None),
+        (4000, Regression(), None, 8, None),
+        (5000, Regression(), None, 0, 500),
+        (1000, Regression(), 64, 0, 64),
+        (1000, Cox(), None, 0, None),
+    ],
+)
+def test_a_step_of_a_path_sees_a_part_of_many_rows(n_samples, objective, asked, n_turns, batch_size):
+    plan = make(Regression(), "regression", Training(batch_size=asked))[0]
+    learns = make_folds(5, np.zeros(n_samples), seed=0)
+    plan = with_fewer_rows(replace(plan, objective=objective), learns, seed=0)
+    assert len(plan.turns) == n_turns
+    assert plan.training.batch_size == batch_size
+    if n_turns:
+        assert np.array_equal(torch.cat(plan.turns).sort().values, np.arange(n_samples))
+
+
+def test_steps_that_see_parts_find_the_features(monkeypatch):
+    monkeypatch.setattr(path, "ENOUGH", 60)
+    problem = make_linear(200, n_features=20, n_relevant=4, random_state=0)
+    model = GatedRegressor(network="mlp", **FAST).fit(problem.X, problem.y)
+    assert np.array_equal(model.get_support(), problem.relevant)
+    assert model.score(problem.X, problem.y) > 0.9
 
 
 def test_kept_features_stay_and_unselected_ones_are_not_read():

@@ -23,8 +23,8 @@ class Training(BaseEstimator):
     n_steps : int, default=600
         Steps of the optimiser.
     batch_size : int or None, default=None
-        Rows a step; None takes all, but about 500 of many rows on the paths of an automatic choice. Cox
-        risk sets are those within the batch.
+        Rows a step; None takes all, but about 500 of many rows on the paths of an automatic choice (not of
+        Cox models). Cox risk sets are those within the batch.
     optimizer : {"adam", "sgd"}, default="adam"
     lr : float, default=1e-2
         Step size of the network.

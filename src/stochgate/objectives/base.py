@@ -48,6 +48,8 @@ class Objective(BaseEstimator, ABC):
 
     #: whether the loss depends on a constant added to the output
     intercept: bool = True
+    #: whether each row has a loss of its own, whatever other rows are seen beside it
+    by_row: bool = True
 
     @abstractmethod
     def encode(self, y: ArrayLike) -> Target:

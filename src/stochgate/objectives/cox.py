@@ -37,6 +37,7 @@ class Cox(Objective):
     """
 
     intercept = False  # the baseline hazard takes it up
+    by_row = False  # an event is compared with all rows at risk
     _parameter_constraints = {"ties": [StrOptions({"breslow", "efron"})]}
 
     def __init__(self, ties: str = "breslow"):

@@ -205,17 +205,17 @@ def _plan_cells(
         return setting.refit_plan(seed, weights, fixed, **judged)
     seed = seed + _SURVIVORS_SEED * (stage == "survivors")
     plan = setting.plan(np.repeat(lams, len(learns)), seed, weights, fixed, **judged)
-    return _with_fewer_rows(plan, learns, setting.seed) if stage == "path" else plan
+    return with_fewer_rows(plan, learns, setting.seed) if stage == "path" else plan
 
 
-def _with_fewer_rows(plan: Plan, learns: np.ndarray, seed: int) -> Plan:
+def with_fewer_rows(plan: Plan, learns: np.ndarray, seed: int) -> Plan:
     """Let the steps see parts of many rows in turn, unless the user has said how many they see.
 
-    The gates' noise is far larger than that of so many rows.
+    The gates' noise is far larger than that of so many rows. Risk sets are left whole.
     """
     n_samples = learns.shape[1]
     n_parts = round((learns == LEARNS).sum(axis=1).mean() / ENOUGH)
-    if n_parts < 2 or plan.training.batch_size is not None:
+    if n_parts < 2 or plan.training.batch_size is not None or not plan.objective.by_row:
         return plan
     if n_parts > MOST_PARTS:
         plan.training.set_params(batch_size=int(np.ceil(n_samples / n_parts)))
