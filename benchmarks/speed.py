@@ -159,20 +159,6 @@ def default_fit() -> dict[str, Any]:
 
 
 @row(ROWS)
-def many_rows() -> dict[str, Any]:
-    """A default fit on 5,000 x 100 against the same whose path's steps see all rows."""
-    problem = datasets.make_friedman(5000, 100, random_state=0)
-    found: dict[str, Any] = {}
-    for name, batch_size in (("ours", None), ("all_rows", 5000)):
-        model = GatedRegressor(training=Training(batch_size=batch_size), device="cpu", random_state=0)
-        start = time.perf_counter()
-        model.fit(problem.X, problem.y)
-        found[name] = time.perf_counter() - start
-        found[f"f1_{name}"] = selection_scores(model.get_support(), problem.relevant)["f1"]
-    return {**found, "ratio": found["all_rows"] / found["ours"]}
-
-
-@row(ROWS)
 def newsgroups() -> dict[str, Any]:
     """20 penalties on 18,774 x 55,911 sparse counts, in mini-batches; run it alone, for its memory."""
     X, y = datasets.load_newsgroups()
