@@ -86,7 +86,7 @@ def test_larger_penalties_are_tried_while_most_gates_stay_open(monkeypatch):
 @pytest.mark.parametrize(
     ("n_samples", "objective", "asked", "n_turns", "batch_size"),
     [
-        (700, Regression(), None, 0, None),
+        (900, Regression(), None, 0, None),
         (1000, Regression(), None, 2, None),
         (4000, Regression(), None, 8, None),
         (5000, Regression(), None, 0, 500),
@@ -97,11 +97,17 @@ def test_larger_penalties_are_tried_while_most_gates_stay_open(monkeypatch):
 def test_a_step_of_a_path_sees_a_part_of_many_rows(n_samples, objective, asked, n_turns, batch_size):
     plan = make(Regression(), "regression", Training(batch_size=asked))[0]
     learns = make_folds(5, np.zeros(n_samples), seed=0)
-    plan = with_fewer_rows(replace(plan, objective=objective), learns, seed=0)
+    plan = with_fewer_rows(replace(plan, objective=objective), learns)
     assert len(plan.turns) == n_turns
     assert plan.training.batch_size == batch_size
     if n_turns:
         assert np.array_equal(torch.cat(plan.turns).sort().values, np.arange(n_samples))
+
+
+def test_no_fold_learns_from_too_few_rows_a_step():
+    plan = make(Regression(), "regression", Training())[0]
+    learns = make_folds(TimeSeriesSplit(5), np.zeros(4000), seed=0)  # the first learns from 670 rows
+    assert with_fewer_rows(plan, learns).turns == ()
 
 
 def test_steps_that_see_parts_find_the_features(monkeypatch):

@@ -28,7 +28,7 @@ def always(monkeypatch):
 @pytest.fixture
 def as_on_gpu(monkeypatch):
     """Multiply as on a GPU, in plain operations."""
-    monkeypatch.setattr(on_gpu, "_kernels", lambda: None)
+    monkeypatch.setattr(on_gpu, "_kernels", lambda: on_gpu)
 
     def affine(self, *layer):
         return on_gpu.WholeProduct.apply(*self._with_ones, *layer)
@@ -61,7 +61,7 @@ def by_einsum(X, weight, scale, shift, bias):
 
 
 def values_and_gradients(function, *inputs):
-    leaves = [None if value is None else value.clone().requires_grad_() for value in inputs]
+    leaves = [None if value is None else value.detach().clone().requires_grad_() for value in inputs]
     output = function(*leaves)
     output.sin().sum().backward()
     return [output.detach(), *(leaf.grad for leaf in leaves if leaf is not None)]
@@ -125,6 +125,17 @@ def test_sparse_columns_give_the_formula(n_units, shifted):
     assert_equals_formula(
         columns, X, weight[:, :n_units], scale, shift if shifted else None, bias[:, :n_units]
     )
+
+
+@pytest.mark.parametrize("how", [(), ("always",), ("as_on_gpu",)], ids=str)
+def test_weights_may_lie_in_any_order(how, request):
+    for fixture in how:
+        request.getfixturevalue(fixture)
+    X, weight, scale, shift, bias = draw()
+    spare = torch.cat([X, X[:1] * 0])
+    turned = weight.transpose(1, 2).contiguous().transpose(1, 2)
+    assert not turned.clone().is_contiguous()
+    assert_equals_formula(DenseColumns(spare), spare, turned, scale, shift, bias)
 
 
 @pytest.mark.usefixtures("always")

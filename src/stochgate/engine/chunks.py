@@ -25,7 +25,7 @@ def execute(plan: Plan, design: Design, target: Target, callbacks: tuple[Callbac
     plan, design, target, callbacks : as in `train`
     """
     n_samples = design.columns.n_samples
-    n_rows = min(plan.training.batch_size or n_samples, n_samples)
+    n_rows = max(map(len, plan.turns), default=min(plan.training.batch_size or n_samples, n_samples))
     floats = plan.network.floats(design.n_total, n_rows, target.n_outputs)
     budget = plan.training.max_memory or MEMORY.get(plan.weights.device.type, MEMORY["cpu"])
     size = max(1, int(budget // bytes_per_model(plan, design, target, *floats)))
@@ -43,6 +43,8 @@ def bytes_per_model(plan: Plan, design: Design, target: Target, weights: int, ac
     # weights, their gradient, two moments, the best so far, the gated copy and what its gradient needs
     floats = 7 * weights + (8 + plan.training.n_snapshots) * design.n_gates
     n_entries = max(len(value) for value in target.rows.values())  # n_samples, or more of a tree of times
+    if plan.weights.is_cuda:  # each recorded step has its own gradients and gated copies
+        floats += 3 * weights * max(0, len(plan.turns) - 1)
     floats += 6 * design.columns.n_columns + 3 * activations + 8 * n_entries
     return floats * plan.weights.element_size()
 

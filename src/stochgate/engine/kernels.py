@@ -8,6 +8,8 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from stochgate.engine.on_gpu import ALIGNED
+
 _UNITS, _COLUMNS = 4, 512  # of a block that is gated: rows as long as possible
 _BACK_UNITS, _BACK_COLUMNS = 32, 64  # of one on the way back, where units are summed
 
@@ -29,6 +31,7 @@ def gate(weight: Tensor, scale: Tensor, shift: Tensor | None, bias: Tensor | Non
             width,
             shift is not None,
             bias is not None,
+            ALIGNED,
             _UNITS,
             _COLUMNS,
         )
@@ -40,7 +43,8 @@ def ungate(
 ) -> tuple[Tensor, Tensor | None]:
     """Do what `on_gpu.ungate` does, in one pass."""
     n_models, n_units, n_columns = weight.shape
-    of_weight, of_scale = torch.empty_like(weight), torch.empty_like(scale) if wants_scale else None
+    of_weight = weight.new_empty(weight.shape)
+    of_scale = scale.new_empty(scale.shape) if wants_scale else None
     grid = (n_models, triton.cdiv(n_columns, _BACK_COLUMNS))
     with torch.cuda.device_of(weight):
         _ungate[grid](
@@ -73,6 +77,7 @@ def _gate(  # type: ignore[no-untyped-def]
     width,
     HAS_SHIFT: tl.constexpr,
     HAS_BIAS: tl.constexpr,
+    SPARE: tl.constexpr,
     UNITS: tl.constexpr,
     COLUMNS: tl.constexpr,
 ):
@@ -95,7 +100,7 @@ def _gate(  # type: ignore[no-untyped-def]
     constant = -tl.sum(shifted, axis=1)
     if HAS_BIAS:
         constant += tl.load(bias + rows, mask=is_unit, other=0.0)
-    rest = n_columns + tl.arange(0, 8)
+    rest = n_columns + tl.arange(0, SPARE)
     value = tl.where(rest[None, :] == n_columns, constant[:, None], 0.0)
     inside = is_unit[:, None] & (rest < width)[None, :]
     tl.store(gated + rows[:, None] * width + rest[None, :], value, mask=inside)

@@ -95,7 +95,7 @@ class GatedProduct(torch.autograd.Function):
         wants_scale, wants_bias = ctx.needs_input_grad[4], ctx.needs_input_grad[6]
         summed = grad.sum(2)  # (n_models, n_units)
         whole = all(index is None for _, index in ctx.parts)
-        of_weight = torch.empty_like(weight) if whole else torch.zeros_like(weight)
+        of_weight = weight.new_empty(weight.shape) if whole else weight.new_zeros(weight.shape)
         of_scale = torch.zeros_like(scale) if wants_scale else None
         taken = iter(ctx.taken)
         for models, index in ctx.parts:
@@ -151,7 +151,7 @@ def _choose_parts(
         return everything
     # open columns first, closed ones after them, both in their order
     rank = torch.where(is_open, is_open.cumsum(1), counts.unsqueeze(1) + (~is_open).cumsum(1)) - 1
-    columns = torch.arange(n_columns).expand_as(rank)
+    columns = torch.arange(n_columns, device=scale.device).expand_as(rank)
     order = torch.empty_like(rank).scatter_(1, rank, columns)  # (n_models, n_columns)
     parts: list[tuple[slice, Tensor | None]] = []
     for models, size in runs:

@@ -103,7 +103,8 @@ class Record:
         """Return what was recorded."""
         steps, *recorded = zip(*self.snapshots, strict=True)
         stacked = (torch.stack(values) for values in recorded)
-        return Trained(self.final.copy(), self.step, torch.tensor(steps), *stacked)
+        final = self.final.copy() if self.patience is None else self.final
+        return Trained(final, self.step, torch.tensor(steps), *stacked)
 
 
 def _judge_held_out(models: Models, output: Tensor, target: Target) -> tuple[Tensor, Tensor]:

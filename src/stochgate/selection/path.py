@@ -19,7 +19,7 @@ CLEAR = 0.02  # the share of the base rate's loss that a clear gain exceeds
 N_LARGER = 4  # so many larger penalties are tried at most, each this multiple of the one before,
 LARGER = 1.8
 MOST = 0.5  # while the largest leaves more than this share of the free gates open to the end
-ENOUGH = 400  # rows to learn from, for one step of a path
+ENOUGH = 380  # rows that one step of a path learns from, at least
 MOST_PARTS = 8  # of the rows that are kept apart; more are gathered as mini-batches
 _SURVIVORS_SEED = 1 << 20  # survivors meet other noise than on the path
 
@@ -205,22 +205,22 @@ def _plan_cells(
         return setting.refit_plan(seed, weights, fixed, **judged)
     seed = seed + _SURVIVORS_SEED * (stage == "survivors")
     plan = setting.plan(np.repeat(lams, len(learns)), seed, weights, fixed, **judged)
-    return with_fewer_rows(plan, learns, setting.seed) if stage == "path" else plan
+    return with_fewer_rows(plan, learns) if stage == "path" else plan
 
 
-def with_fewer_rows(plan: Plan, learns: np.ndarray, seed: int) -> Plan:
+def with_fewer_rows(plan: Plan, learns: np.ndarray) -> Plan:
     """Let the steps see parts of many rows in turn, unless the user has said how many they see.
 
     The gates' noise is far larger than that of so many rows. Risk sets are left whole.
     """
     n_samples = learns.shape[1]
-    n_parts = round((learns == LEARNS).sum(axis=1).mean() / ENOUGH)
+    n_parts = int((learns == LEARNS).sum(axis=1).min()) // ENOUGH
     if n_parts < 2 or plan.training.batch_size is not None or not plan.objective.by_row:
         return plan
     if n_parts > MOST_PARTS:
         plan.training.set_params(batch_size=int(np.ceil(n_samples / n_parts)))
         return plan
-    order = torch.randperm(n_samples, generator=torch.Generator().manual_seed(seed))
+    order = torch.randperm(n_samples, generator=torch.Generator().manual_seed(plan.data_seed))
     return replace(plan, turns=order.tensor_split(n_parts))
 
 
