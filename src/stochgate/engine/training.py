@@ -23,7 +23,7 @@ class Training(BaseEstimator):
     n_steps : int, default=600
         Steps of the optimiser.
     batch_size : int or None, default=None
-        Rows a step; None takes all, but about 500 of many rows on the paths of an automatic choice (not of
+        Rows a step; None takes all, but about 500 of many rows on paths of penalties over folds (not of
         Cox models). Cox risk sets are those within the batch.
     optimizer : {"adam", "sgd"}, default="adam"
     lr : float, default=1e-2
@@ -55,8 +55,8 @@ class Training(BaseEstimator):
         On a GPU, multiply float32 matrices with 10 instead of 23 bits behind the point, which is faster.
     max_memory : int or None, default=None
         Bytes a stack of models may take in training; what needs more is cut into stacks trained one
-        after another. None is 1 GiB, on a GPU 4 GiB. The data come on top, on a
-        CPU twice where columns of closed gates are left out.
+        after another. None is 1 GiB, on a GPU 4 GiB. The data come on top: on a CPU twice where columns of
+        closed gates are left out, on a GPU three times, and as often again where a path cuts its rows.
 
     Examples
     --------
