@@ -22,13 +22,18 @@ class DenseColumns:
     def affine(self, weight: Tensor, scale: Tensor, shift: Tensor | None, bias: Tensor | None) -> Tensor:
         """Return all models' first layers; X is not copied for each. On a GPU it has rows to spare."""
         if self.X.is_cuda:
-            return WholeProduct.apply(*self._with_ones, weight, scale, shift, bias)
+            return WholeProduct.apply(
+                self._with_ones, lambda: self._ones_by_column, weight, scale, shift, bias
+            )
         return GatedProduct.apply(self.X, lambda: self._by_column, self.once, weight, scale, shift, bias)
 
     @cached_property
-    def _with_ones(self) -> tuple[Tensor, Tensor]:
-        X = with_ones(self.X)
-        return X, X.T.contiguous()
+    def _with_ones(self) -> Tensor:
+        return with_ones(self.X)
+
+    @cached_property
+    def _ones_by_column(self) -> Tensor:
+        return self._with_ones.T.contiguous()
 
     @cached_property
     def _by_column(self) -> Tensor:

@@ -2,6 +2,7 @@
 
 import sys
 import warnings
+from collections.abc import Callable
 from functools import cache
 from types import ModuleType
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.nn import functional as F
+
+from stochgate.engine.product import of_shift
 
 ALIGNED = 8  # the GPU's fast products want every side to be a multiple of this
 
@@ -33,7 +36,7 @@ class WholeProduct(torch.autograd.Function):
     def forward(
         ctx: Any,
         X: Tensor,
-        by_column: Tensor,
+        by_column: Callable[[], Tensor],
         weight: Tensor,
         scale: Tensor,
         shift: Tensor | None,
@@ -44,11 +47,12 @@ class WholeProduct(torch.autograd.Function):
         Parameters
         ----------
         X : Tensor, shape (n_rows, width), as of `with_ones`
-        by_column : Tensor, shape (width, n_rows)
-            X transposed, in contiguous memory: the fast products sum along it.
+        by_column : callable
+            Returns X transposed, in contiguous memory: the fast products on the way back sum along it.
         weight, scale, shift, bias : as in `GatedProduct`
         """
-        ctx.save_for_backward(by_column, weight, scale, shift)
+        ctx.save_for_backward(weight, scale, shift)
+        ctx.by_column = by_column
         gated = _kernels().gate(weight, scale, shift, bias, X.shape[1])
         h = weight.new_empty(*weight.shape[:2], len(X))  # no view: activations change it in place
         torch.mm(gated.flatten(0, 1), X.T, out=h.flatten(0, 1))
@@ -57,9 +61,9 @@ class WholeProduct(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         """Return the gradients of weight, scale and bias."""
-        by_column, weight, scale, shift = ctx.saved_tensors
+        weight, scale, shift = ctx.saved_tensors
         _, _, _, wants_scale, _, wants_bias = ctx.needs_input_grad
-        of_gated = (grad.flatten(0, 1) @ by_column.T).unflatten(0, weight.shape[:2])
+        of_gated = (grad.flatten(0, 1) @ ctx.by_column().T).unflatten(0, weight.shape[:2])
         of_weight, of_scale = _kernels().ungate(of_gated, weight, scale, shift, wants_scale)
         of_bias = of_gated[:, :, weight.shape[2]].contiguous() if wants_bias else None
         return None, None, of_weight, of_scale, None, of_bias
@@ -74,7 +78,7 @@ def gate(weight: Tensor, scale: Tensor, shift: Tensor | None, bias: Tensor | Non
     if bias is not None:
         constant += bias
     if shift is not None:
-        constant -= ((scale * shift).unsqueeze(1) @ weight.transpose(1, 2)).squeeze(1)
+        constant -= of_shift(weight, scale, shift)
     return gated
 
 

@@ -74,8 +74,8 @@ class GatedProduct(torch.autograd.Function):
         ctx.save_for_backward(weight, scale, shift)
         ctx.X, ctx.by_column, ctx.taken = X, by_column, []
         constant = weight.new_zeros(weight.shape[:2]) if bias is None else bias
-        if shift is not None:  # as a row times a matrix, which is far faster than a matrix times a column
-            constant = constant - ((scale * shift).unsqueeze(1) @ weight.transpose(1, 2)).squeeze(1)
+        if shift is not None:
+            constant = constant - of_shift(weight, scale, shift)
         h = constant.unsqueeze(2).repeat(1, 1, len(X))
         for models, index in ctx.parts:
             if index is None:
@@ -121,6 +121,14 @@ class GatedProduct(torch.autograd.Function):
         return None, None, None, of_weight, of_scale, None, summed if wants_bias else None
 
 
+def of_shift(weight: Tensor, scale: Tensor, shift: Tensor) -> Tensor:
+    """Return what the shift of its columns adds to each unit, shape (n_models, n_units).
+
+    It is a row times a matrix, which is far faster than a matrix times a column.
+    """
+    return ((scale * shift).unsqueeze(1) @ weight.transpose(1, 2)).squeeze(1)
+
+
 def _gather(by_column: Tensor, index: Tensor) -> Tensor:
     """Return every model's columns, index (n, n_open) -> (n, n_open, n_samples)."""
     return by_column.index_select(0, index.flatten()).view(*index.shape, -1)
@@ -146,42 +154,38 @@ def _choose_parts(
     is_open = scale != 0
     counts = is_open.sum(1)
     sizes = [n if skipping_pays(shape, n / n_columns, once) else None for n in counts.tolist()]
-    runs = list(_runs(sizes, n_samples * weight.element_size(), _OPENING / (2 * n_units * n_samples)))
-    if all(size is None for _, size in runs):
+    if all(size is None for size in sizes):
         return everything
+    at_once = max(1, _CACHED // (n_samples * weight.element_size()))
     # open columns first, closed ones after them, both in their order
     rank = torch.where(is_open, is_open.cumsum(1), counts.unsqueeze(1) + (~is_open).cumsum(1)) - 1
     columns = torch.arange(n_columns, device=scale.device).expand_as(rank)
     order = torch.empty_like(rank).scatter_(1, rank, columns)  # (n_models, n_columns)
     parts: list[tuple[slice, Tensor | None]] = []
-    for models, size in runs:
+    for models, size in _runs(sizes, at_once, _OPENING / (2 * n_units * n_samples)):
         if size is None:
             parts.append((models, None))
         else:  # one model's columns may be more than a cache holds
-            at_once = max(1, _CACHED // (n_samples * weight.element_size()))
-            parts += [(models, piece) for piece in order[models, :size].split(at_once, dim=1)]
+            parts += [(models, piece) for piece in order[models, : max(1, size)].split(at_once, dim=1)]
     return parts
 
 
-def _runs(
-    sizes: Sequence[int | None], bytes_per_column: int, spare: float
-) -> Iterator[tuple[slice, int | None]]:
+def _runs(sizes: Sequence[int | None], at_once: int, spare: float) -> Iterator[tuple[slice, int | None]]:
     """Cut models into runs of like sizes, None for all columns; yield each with its largest size.
 
-    A run ends where its gathered columns would leave the cache, or where filling up its smaller sets costs
+    A run ends where it would gather more than `at_once` columns, or where filling up its smaller sets costs
     more than another product: more than `spare` columns.
     """
-    start, widest, total = 0, 0, 0
-    for m, size in enumerate(sizes):
-        wider = max(widest, size or 0)
-        filled = (m + 1 - start) * wider
-        same = m > start and (sizes[m - 1] is None) == (size is None)
-        if m == start or (
-            same
-            and (size is None or (filled * bytes_per_column <= _CACHED and filled - total - size <= spare))
-        ):
-            widest, total = wider, total + (size or 0)
-            continue
-        yield slice(start, m), None if sizes[start] is None else max(1, widest)
-        start, widest, total = m, size or 0, size or 0
-    yield slice(start, len(sizes)), None if sizes[start] is None else max(1, widest)
+    start, widest, total = 0, sizes[0], sizes[0] or 0
+    for m, size in enumerate(sizes[1:], start=1):
+        if size is None or widest is None:
+            wider, more, joins = size, 0, size is widest
+        else:
+            wider, more = max(widest, size), total + size
+            filled = (m + 1 - start) * wider
+            joins = filled <= at_once and filled - more <= spare
+        if not joins:
+            yield slice(start, m), widest
+            start, wider, more = m, size, size or 0
+        widest, total = wider, more
+    yield slice(start, len(sizes)), widest
