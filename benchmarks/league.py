@@ -12,7 +12,14 @@ from typing import Any
 
 import league_tables
 
-from stochgate import GatedClassifier, GatedCox, GatedRegressor, NoFeatureSelectedWarning, datasets
+from stochgate import (
+    GatedClassifier,
+    GatedCox,
+    GatedRegressor,
+    NoFeatureSelectedWarning,
+    Training,
+    datasets,
+)
 from stochgate.baselines import BASELINES
 from stochgate.metrics import median_rank, selection_scores
 from stochgate.study import Cell, fit_and_score, grid, parse_seeds, run_as_asked, study_parser
@@ -21,6 +28,7 @@ N_TEST = 2000
 RESULTS = Path(__file__).parent / "results"
 PACKAGES = ("stg", "lassonet", "xgboost", "xgboost-cpu", "Boruta", "scikit-survival")
 OURS = {"classification": GatedClassifier, "regression": GatedRegressor, "survival": GatedCox}
+SETTINGS: dict[str, dict[str, Any]] = {"ours": {}, "ours-tf32": {"training": Training(tf32=True)}}
 
 
 @dataclass(frozen=True)
@@ -51,9 +59,9 @@ Tasks = dict[str, Task]
 
 
 def make_model(method: str, kind: str, seed: int, device: str) -> Any:
-    """Return an unfitted model: ours at its defaults, or a baseline at its own."""
-    if method == "ours":
-        return OURS[kind](device=device, random_state=seed)
+    """Return an unfitted model: ours at its defaults or with TF32, or a baseline at its own."""
+    if method in SETTINGS:
+        return OURS[kind](device=device, random_state=seed, **SETTINGS[method])
     return BASELINES[method](kind, random_state=seed)
 
 
@@ -76,7 +84,7 @@ def league_cells(tasks: Tasks, methods: list[str], seeds: list[int]) -> list[Cel
     return [
         cell
         for cell in grid(tasks, methods, seeds)
-        if cell.method == "ours" or tasks[cell.task].kind in BASELINES[cell.method].kinds()
+        if cell.method in SETTINGS or tasks[cell.task].kind in BASELINES[cell.method].kinds()
     ]
 
 
@@ -96,7 +104,8 @@ def run_league(
     parser = study_parser(title, results)
     add = parser.add_argument
     add("--tasks", nargs="+", choices=tasks, default=list(tasks), metavar="TASK", help=", ".join(tasks))
-    add("--methods", nargs="+", choices=methods, default=methods, metavar="METHOD", help=", ".join(methods))
+    known = [*methods, "ours-tf32"]
+    add("--methods", nargs="+", choices=known, default=methods, metavar="METHOD", help=", ".join(known))
     add("--seeds", type=parse_seeds, default=range(1000, 1020), help="1000:1020 or 3,5,8")
     if quick is not None:
         add("--quick", action="store_true", help="few and small unless asked for more: within 10 minutes")
@@ -107,4 +116,4 @@ def run_league(
     cells = league_cells(chosen, options.methods, list(options.seeds))
     run_as_asked(options, cells, partial(run_cell, tasks=tasks), PACKAGES, show)
     signal = [name for name, task in tasks.items() if task.signal]
-    print(league_tables.report(options.out, list(tasks), methods, signal))
+    print(league_tables.report(options.out, list(tasks), options.methods, signal))

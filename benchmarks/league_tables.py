@@ -18,13 +18,14 @@ def report(path: Path, tasks: list[str], methods: list[str], signal: list[str]) 
     ----------
     path : Path
     tasks, methods : list of str
-        The order of rows and columns.
+        The order of rows and columns; results of other methods are left out.
     signal : list of str
         The tasks that count in the mean F1.
     """
     table = read_table(path)
     if table.empty:
         return f"No results in {path}."
+    table = table[table["method"].isin(methods)]
     tasks = [task for task in tasks if task in set(table["task"])]
     methods = [method for method in methods if method in set(table["method"])]
     beside = [task for task in tasks if task not in signal]
