@@ -21,6 +21,7 @@ from stochgate.estimators.tables import make_table
 from stochgate.selection.folds import LEARNS
 from stochgate.selection.path import train_cells
 from stochgate.selection.rules import Signal
+from stochgate.selection.setting import Setting
 
 FAST = {"network": "linear", "training": Training(n_steps=200, n_snapshots=10), "random_state": 0}
 CONVERGED = {**FAST, "training": Training(n_steps=400, n_snapshots=20, lr=0.1)}
@@ -356,6 +357,22 @@ def test_leaving_out_features_is_training_with_fewer_gates(linear_fit, lam, stag
     cells = train_cells(found.setting, stage, np.full(3, lam or 0.0), learns, allowed)
     rises = rises_without(found, np.array([0, 1]), lam)
     np.testing.assert_allclose(rises, cells.losses[1:] - cells.losses[0], rtol=1e-3, atol=1e-4)
+
+
+def test_refits_of_the_same_features_on_the_same_fold_are_trained_once(linear_fit, monkeypatch):
+    found = linear_fit._found
+    learns = found.contest.learns
+    allowed = np.zeros((3, len(learns), 6), dtype=bool)
+    allowed[:, :, 0] = allowed[1:, 0, 1] = allowed[2, :, 2] = True  # 5, 1 and 5 new ones
+    trained = []
+    execute = Setting.execute
+    monkeypatch.setattr(Setting, "execute", lambda *given: trained.append(given[1]) or execute(*given))
+    cells = train_cells(found.setting, "refit", np.arange(3.0), learns, allowed)
+    assert trained[0].n_models == 11
+    for i in range(3):
+        alone = train_cells(found.setting, "refit", np.zeros(1), learns, allowed[i : i + 1])
+        np.testing.assert_allclose(cells.losses[i], alone.losses[0], rtol=1e-4)
+        assert np.array_equal(cells.opened[i], allowed[i])
 
 
 def test_more_features_than_are_left_out_in_turn_have_no_number(linear_fit, monkeypatch):

@@ -37,6 +37,22 @@ def fold(key: Tensor, value: Tensor | int) -> Tensor:
     return _mix(key + advance)
 
 
+def distinct(seeds: Tensor) -> tuple[Tensor, Tensor]:
+    """Return every seed once, and where each of the given ones is found among them.
+
+    The penalties of one fold share a seed, so their numbers are drawn once.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from stochgate.streams import distinct
+    >>> distinct(torch.tensor([3, 5, 3]))
+    (tensor([3, 5]), tensor([0, 1, 0]))
+    """
+    once, place = seeds.unique(return_inverse=True)
+    return once, place
+
+
 def uniform(key: Tensor, index: Tensor, dtype: torch.dtype) -> Tensor:
     """Uniform numbers in the open interval (0, 1).
 

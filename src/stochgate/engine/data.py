@@ -10,6 +10,8 @@ from stochgate.engine.on_gpu import WholeProduct, with_ones
 from stochgate.engine.product import GatedProduct
 from stochgate.engine.sparse import SparseColumns
 
+_BLOCK = 1024  # columns whose numbers stay in a cache while their variance is summed up
+
 
 class DenseColumns:
     """Dense columns on one device, shape (n_samples, n_columns)."""
@@ -68,14 +70,18 @@ class DenseColumns:
         """Return mean and variance under each model's weights; 0 for a constant column."""
         share = weights / weights.sum(1, keepdim=True)
         mean = share @ self.X  # (n_models, n_columns)
-        # a second pass, so that nothing cancels; a row of weight 0 may hold any number
-        variance = torch.stack(
-            [
-                ((self.X - m) * s.sqrt().unsqueeze(1)).square().sum(0)
-                for s, m in zip(share, mean, strict=True)
-            ]
-        )
+        some = zip(self.X.split(_BLOCK, 1), mean.split(_BLOCK, 1), strict=True)
+        variance = torch.cat([_variance(X, m, share) for X, m in some], dim=1)
         return mean, _zero_rounding(mean, variance, self.n_samples)
+
+
+def _variance(X: Tensor, mean: Tensor, share: Tensor) -> Tensor:
+    """Return each model's variance of some columns, by a second pass, so that nothing cancels."""
+    return torch.stack(
+        [  # the root comes first: a row of weight 0 may hold any number
+            (X - m).mul_(s.sqrt().unsqueeze(1)).square_().sum(0) for s, m in zip(share, mean, strict=True)
+        ]
+    )
 
 
 def _zero_rounding(mean: Tensor, variance: Tensor, n_samples: int) -> Tensor:
@@ -152,7 +158,8 @@ class Scaling:
 
 def learn_scaling(columns: Columns, weights: Tensor, standardize: bool) -> Scaling:
     """Learn each model's scaling from its own weights."""
-    mean, variance = columns.moments(weights)
+    once, place = weights.unique(dim=0, return_inverse=True)  # models of one fold learn the same
+    mean, variance = (moment[place] for moment in columns.moments(once))
     varies = variance > 0
     if not standardize:
         return Scaling(varies.to(mean.dtype), None)

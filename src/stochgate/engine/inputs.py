@@ -76,5 +76,6 @@ class Inputs:
         if sparse.issparse(X):
             return SparseColumns(sparse.csr_array(X), dtype, device)
         X = X if self.encoding is None else self.encoding.transform(X)
-        scaled = (X - self.center) / self.scale
+        scaled = X - self.center
+        scaled /= self.scale
         return DenseColumns(torch.from_numpy(scaled).to(device, dtype))

@@ -13,7 +13,7 @@ from stochgate.engine.record import Callback, Record, snapshot_steps
 from stochgate.engine.steps import make_optimizer, make_step, network_lr, set_lr
 from stochgate.engine.trained import Models, Trained
 from stochgate.objectives.base import Rows, Target
-from stochgate.streams import GATES, fold, uniform
+from stochgate.streams import GATES, distinct, fold, uniform
 
 # Random numbers drawn at once: many, to spread the cost of launching, but not more than a cache holds.
 _NOISE_BLOCK = {"cpu": 1 << 16, "cuda": 1 << 20}
@@ -96,11 +96,13 @@ def draw_noise(plan: Plan, n_gates: int, step: int) -> Iterator[Tensor]:
     block = max(1, min(64, at_once // (n_draws * plan.n_models * n_gates)))
     gates = torch.arange(n_gates, device=device)
     draws = torch.arange(n_draws, device=device).view(-1, 1)
-    key = fold(plan.seed, GATES)
+    seeds, place = distinct(plan.seed)
+    key = fold(seeds, GATES)
     while True:
         steps = torch.arange(step, step + block, device=device).view(-1, 1, 1)
-        keys = fold(fold(key, steps), draws)  # (block, n_draws, n_models)
-        yield from plan.gate.noise(uniform(keys, gates, plan.weights.dtype))
+        keys = fold(fold(key, steps), draws)  # (block, n_draws, n_seeds)
+        noise = plan.gate.noise(uniform(keys, gates, plan.weights.dtype))
+        yield from noise.index_select(2, place)
         step += block
 
 

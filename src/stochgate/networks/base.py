@@ -9,7 +9,7 @@ import torch
 from sklearn.base import BaseEstimator
 from torch import Tensor
 
-from stochgate.streams import WEIGHTS, fold, normal
+from stochgate.streams import WEIGHTS, distinct, fold, normal
 
 Parameters = Mapping[str, Tensor]
 
@@ -107,6 +107,7 @@ class Network(BaseEstimator, ABC):
 
 def draw_weights(seeds: Tensor, layer: int, shape: tuple[int, ...], base: Tensor) -> Tensor:
     """Draw standard normal initial weights, shape (n_models, *shape), from each model's stream."""
-    key = fold(fold(seeds, WEIGHTS), layer)
+    once, place = distinct(seeds)
+    key = fold(fold(once, WEIGHTS), layer)
     index = torch.arange(int(torch.Size(shape).numel()), device=seeds.device)
-    return normal(key, index, base.dtype).reshape(-1, *shape)
+    return normal(key, index, base.dtype)[place].reshape(-1, *shape)

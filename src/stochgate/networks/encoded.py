@@ -56,8 +56,9 @@ class PiecewiseLinear:
 
     def transform(self, X: np.ndarray) -> np.ndarray:
         """Encode X, shape (n_samples, n_columns)."""
-        encoded = (X[:, self.feature_of] - self.lower) / (self.upper - self.lower)
-        return np.clip(encoded, self.floor, self.ceiling)
+        encoded = X.take(self.feature_of, axis=1) - self.lower
+        encoded /= self.upper - self.lower
+        return np.clip(encoded, self.floor, self.ceiling, out=encoded)
 
     def take(self, columns: np.ndarray) -> tuple[np.ndarray, "PiecewiseLinear"]:
         """Return the features some columns need, and the encoding of those features into the columns."""

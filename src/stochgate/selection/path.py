@@ -163,20 +163,21 @@ def train_cells(
     first_seed : int
         Added to the seeds, for folds that go on where others ended.
     """
-    trained, _ = setting.execute(_plan_cells(setting, stage, lams, learns, allowed, first_seed))
-    shape = len(lams), len(learns)
-    losses = or_infinity(trained.held_out_loss).reshape(-1, *shape)
-    best = losses.mean(axis=2).argmin(axis=0)  # (n_cells,)
-    at = best, np.arange(len(lams))
-    gate_path, fixed = trained.gate_path.unflatten(1, shape), trained.models.fixed.unflatten(0, shape)
-    gates = gate_path[at]  # (n_cells, n_folds, n_gates)
-    opened, settled = (fix(setting.gate.value(g), fixed) > 0 for g in (gates, gate_path[-1]))
+    plan = _plan_cells(setting, stage, lams, learns, allowed, first_seed)
+    models, of = _distinct(plan, len(learns))
+    trained, _ = setting.execute(plan.take(torch.tensor(models)))
+    losses = or_infinity(trained.held_out_loss)  # (n_snapshots, n_distinct)
+    best = losses[:, of].mean(axis=2).argmin(axis=0)  # (n_cells,)
+    at = best[:, None], of
+    fixed = trained.models.fixed[of]
+    gates, last = trained.gate_path[at], trained.gate_path[-1][of]  # (n_cells, n_folds, n_gates)
+    opened, settled = (fix(setting.gate.value(g), fixed) > 0 for g in (gates, last))
     return Cells(
         stage,
         np.asarray(lams, dtype=float),
         losses[at],
-        to_numpy(trained.train_loss).reshape(-1, *shape)[at],
-        to_numpy(trained.block_loss).reshape(-1, *shape, trained.block_loss.shape[2])[at],
+        to_numpy(trained.train_loss)[at],
+        to_numpy(trained.block_loss)[at],
         trained.steps.numpy()[best],
         opened.cpu().numpy(),
         settled.cpu().numpy(),
@@ -206,6 +207,17 @@ def _plan_cells(
     seed = seed + _SURVIVORS_SEED * (stage == "survivors")
     plan = setting.plan(np.repeat(lams, len(learns)), seed, weights, fixed, **judged)
     return with_fewer_rows(plan, learns) if stage == "path" else plan
+
+
+def _distinct(plan: Plan, n_folds: int) -> tuple[list[int], np.ndarray]:
+    """Return the models that differ, and which of them each cell has on each fold: (n_cells, n_folds).
+
+    Refits have no penalty, so those of the same features on the same fold are one model.
+    """
+    rows = torch.cat([plan.seed[:, None].double(), plan.lam[:, None].double(), plan.fixed], dim=1)
+    place: dict[bytes, int] = {}
+    of = [place.setdefault(row.tobytes(), len(place)) for row in rows.cpu().numpy()]
+    return [of.index(i) for i in range(len(place))], np.reshape(of, (-1, n_folds))
 
 
 def with_fewer_rows(plan: Plan, learns: np.ndarray) -> Plan:
