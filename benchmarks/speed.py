@@ -200,6 +200,34 @@ def million() -> dict[str, Any]:
     return {"ours": min(ours) / 500, "plain": min(plain) / 500, "ratio": min(ours) / min(plain)}
 
 
+@row(ROWS)
+def wide() -> dict[str, Any]:
+    """Find the 5 columns of 20,000 that matter, from 500 rows: default fits of ours and of peers."""
+    peers = {name: BASELINES[name]("regression", random_state=1000) for name in ("lasso", "forest")}
+    return wide_fits({"ours": GatedRegressor(device="cpu", random_state=1000), **peers})
+
+
+def wide_fits(models: dict[str, Any]) -> dict[str, Any]:
+    """Fit models of the Friedman function; return their seconds, F1 and test scores."""
+    problem = datasets.make_friedman(2500, n_features=20_000, random_state=1000)
+    X = problem.X.astype(np.float32)
+    found: dict[str, Any] = {}
+    for name, model in models.items():
+        start = time.perf_counter()
+        model.fit(X[:500], problem.y[:500])
+        found[name] = time.perf_counter() - start
+        found[f"f1_{name}"] = selection_scores(model.get_support(), problem.relevant)["f1"]
+        found[f"score_{name}"] = model.score(X[500:], problem.y[500:])
+    return found
+
+
+@row(GPU_ROWS)
+def wide_gpu() -> dict[str, Any]:
+    """The same fit of ours on a GPU, the first of its process and a second one."""
+    first, second = (GatedRegressor(device="cuda", random_state=1000) for _ in range(2))
+    return wide_fits({"first": first, "ours": second})
+
+
 @row(GPU_ROWS)
 def xor_stack() -> dict[str, Any]:
     """The paper's XOR network (476-490-14, D=500, N=450), a stack of 256, per model and step."""
