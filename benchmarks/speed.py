@@ -95,7 +95,7 @@ def fastest(*actions: Callable[[], float], n_turns: int) -> list[float]:
     return np.min([[action() for action in actions] for _ in range(n_turns)], axis=0).tolist()
 
 
-def path_against_stg(n_columns: int, n_samples: int, n_turns: int = 3) -> dict[str, Any]:
+def path_against_stg(n_columns: int, n_samples: int, n_turns: int = 5) -> dict[str, Any]:
     """A path of 20 penalties against 20 fits of `stg` (two are timed and scaled)."""
     X, y = draw(n_samples, n_columns)
     lams = np.geomspace(0.001, 0.05, 20) * n_columns
