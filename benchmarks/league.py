@@ -104,7 +104,7 @@ def run_league(
     parser = study_parser(title, results)
     add = parser.add_argument
     add("--tasks", nargs="+", choices=tasks, default=list(tasks), metavar="TASK", help=", ".join(tasks))
-    known = [*methods, "ours-tf32"]
+    known = [*methods, *(name for name in SETTINGS if name not in methods)]
     add("--methods", nargs="+", choices=known, default=methods, metavar="METHOD", help=", ".join(known))
     add("--seeds", type=parse_seeds, default=range(1000, 1020), help="1000:1020 or 3,5,8")
     if quick is not None:
@@ -112,6 +112,8 @@ def run_league(
         if parser.parse_known_args()[0].quick:
             parser.set_defaults(**quick)
     options = parser.parse_args()
+    if "ours-tf32" in options.methods and options.device == "cpu" and not options.table:
+        parser.error("TF32 is of a GPU: --device cuda")
     chosen = {name: tasks[name] for name in options.tasks}
     cells = league_cells(chosen, options.methods, list(options.seeds))
     run_as_asked(options, cells, partial(run_cell, tasks=tasks), PACKAGES, show)

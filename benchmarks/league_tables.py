@@ -23,9 +23,9 @@ def report(path: Path, tasks: list[str], methods: list[str], signal: list[str]) 
         The tasks that count in the mean F1.
     """
     table = read_table(path)
+    table = table if table.empty else table[table["method"].isin(methods)]
     if table.empty:
         return f"No results in {path}."
-    table = table[table["method"].isin(methods)]
     tasks = [task for task in tasks if task in set(table["task"])]
     methods = [method for method in methods if method in set(table["method"])]
     beside = [task for task in tasks if task not in signal]

@@ -8,7 +8,8 @@ import pytest
 import torch
 from scipy import sparse
 
-from stochgate.engine import DenseColumns, SparseColumns, Training, execute, on_gpu, product, train
+from stochgate.engine import DenseColumns, SparseColumns, Training, data, execute, on_gpu, product, train
+from stochgate.engine.data import learn_scaling
 from stochgate.engine.product import skipping_pays
 from stochgate.engine.scope import process_set_for
 from stochgate.gates import DeterministicGate, GaussianGate, HardConcreteGate
@@ -251,3 +252,22 @@ def test_a_mini_batch_leaves_out_columns_that_hold_nothing():
     columns = SparseColumns(X, torch.float64, torch.device("cpu")).rows(torch.arange(3))
     _, index, part = next(columns.each_open(torch.ones(1, 40)))
     assert len(index) == part.shape[1] == len(np.unique(X[:3].indices)) < 40
+
+
+def test_scaling_is_learnt_of_each_models_weights_whatever_it_shares(monkeypatch):
+    monkeypatch.setattr(data, "_BLOCK", 5)  # three blocks of columns
+    X = draw()[0] + 3
+    weights = torch.rand(3, N_SAMPLES, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    weights[1] = weights[0].flip(0)
+    scaling = learn_scaling(DenseColumns(X), weights[[0, 1, 0, 2]], standardize=True)
+    for i, own in enumerate(weights[[0, 1, 0, 2]] / weights[[0, 1, 0, 2]].sum(1, keepdim=True)):
+        variance = own @ (X - own @ X) ** 2
+        torch.testing.assert_close(scaling.shift[i], own @ X)
+        torch.testing.assert_close(scaling.scale[i] ** 2 * variance, (X.std(0) > 0).double())
+
+
+def test_weights_that_only_look_alike_are_told_apart(monkeypatch):
+    monkeypatch.setattr(torch, "linspace", lambda *given: torch.zeros(given[-1]))  # one mark for all
+    X, weights = draw()[0], torch.eye(N_SAMPLES, dtype=torch.float64)[:4] + 1
+    scaling = learn_scaling(DenseColumns(X), weights, standardize=True)
+    torch.testing.assert_close(scaling.shift, weights @ X / weights.sum(1, keepdim=True))

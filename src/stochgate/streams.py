@@ -40,7 +40,8 @@ def fold(key: Tensor, value: Tensor | int) -> Tensor:
 def distinct(seeds: Tensor) -> tuple[Tensor, Tensor]:
     """Return every seed once, and where each of the given ones is found among them.
 
-    The penalties of one fold share a seed, so their numbers are drawn once.
+    The penalties of one fold share a seed, so their numbers are drawn once. Seeds that all differ are
+    returned in their order.
 
     Examples
     --------
@@ -50,6 +51,8 @@ def distinct(seeds: Tensor) -> tuple[Tensor, Tensor]:
     (tensor([3, 5]), tensor([0, 1, 0]))
     """
     once, place = seeds.unique(return_inverse=True)
+    if len(once) == len(seeds):
+        return seeds, torch.arange(len(seeds), device=seeds.device)
     return once, place
 
 

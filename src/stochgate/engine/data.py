@@ -10,7 +10,7 @@ from stochgate.engine.on_gpu import WholeProduct, with_ones
 from stochgate.engine.product import GatedProduct
 from stochgate.engine.sparse import SparseColumns
 
-_BLOCK = 1024  # columns whose numbers stay in a cache while their variance is summed up
+_BLOCK = 1024  # columns whose variance is summed up at once: some hundred rows of them stay in a cache
 
 
 class DenseColumns:
@@ -158,10 +158,23 @@ class Scaling:
 
 def learn_scaling(columns: Columns, weights: Tensor, standardize: bool) -> Scaling:
     """Learn each model's scaling from its own weights."""
-    once, place = weights.unique(dim=0, return_inverse=True)  # models of one fold learn the same
-    mean, variance = (moment[place] for moment in columns.moments(once))
+    first, place = _alike(weights)  # models of one fold learn the same
+    mean, variance = (moment[place] for moment in columns.moments(weights[first]))
     varies = variance > 0
     if not standardize:
         return Scaling(varies.to(mean.dtype), None)
     scale = torch.where(varies, variance.clamp_min(torch.finfo(variance.dtype).tiny).rsqrt(), 0)
     return Scaling(scale.to(mean.dtype), columns.shift(mean, variance))
+
+
+def _alike(weights: Tensor) -> tuple[Tensor, Tensor]:
+    """Return one model of each kind of weights, and the kind of every model."""
+    models = torch.arange(len(weights), device=weights.device)
+    mark = weights @ torch.linspace(1, 2, weights.shape[1]).sqrt().to(weights)
+    kinds, place = mark.unique(return_inverse=True)
+    first = torch.zeros_like(kinds, dtype=torch.int64).scatter_reduce(
+        0, place, models, "amin", include_self=False
+    )
+    if torch.equal(weights[first][place], weights):
+        return first, place
+    return models, models  # two kinds share a mark

@@ -10,7 +10,7 @@ from torch import Tensor
 class Gate(BaseEstimator, ABC):
     """A gate: how z is drawn, what it is after training, how likely it is open.
 
-    All tensors have shape ``(n_models, n_gates)``; a leading axis of steps is allowed in `noise`.
+    All tensors have shape ``(n_models, n_gates)``; `noise` is asked for several steps and seeds at once.
     Feature groups and costs are not the gate's concern: one gate serves a group of columns, and the
     engine weighs `open_probability` by each gate's cost.
     """
@@ -26,7 +26,7 @@ class Gate(BaseEstimator, ABC):
 
     @abstractmethod
     def noise(self, u: Tensor) -> Tensor:
-        """Turn uniform numbers into the gate's noise; 0 when the gate draws nothing."""
+        """Turn uniform numbers into the gate's noise, one by one; 0 when the gate draws nothing."""
 
     @abstractmethod
     def sample(self, parameter: Tensor, noise: Tensor) -> Tensor:

@@ -110,4 +110,5 @@ def draw_weights(seeds: Tensor, layer: int, shape: tuple[int, ...], base: Tensor
     once, place = distinct(seeds)
     key = fold(fold(once, WEIGHTS), layer)
     index = torch.arange(int(torch.Size(shape).numel()), device=seeds.device)
-    return normal(key, index, base.dtype)[place].reshape(-1, *shape)
+    drawn = normal(key, index, base.dtype)
+    return (drawn if len(once) == len(seeds) else drawn[place]).reshape(-1, *shape)

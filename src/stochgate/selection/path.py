@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -165,7 +166,9 @@ def train_cells(
     """
     plan = _plan_cells(setting, stage, lams, learns, allowed, first_seed)
     models, of = _distinct(plan, len(learns))
-    trained, _ = setting.execute(plan.take(torch.tensor(models)))
+    if len(models) < plan.n_models:
+        plan = plan.take(torch.tensor(models))
+    trained, _ = setting.execute(plan)
     losses = or_infinity(trained.held_out_loss)  # (n_snapshots, n_distinct)
     best = losses[:, of].mean(axis=2).argmin(axis=0)  # (n_cells,)
     at = best[:, None], of
@@ -214,10 +217,14 @@ def _distinct(plan: Plan, n_folds: int) -> tuple[list[int], np.ndarray]:
 
     Refits have no penalty, so those of the same features on the same fold are one model.
     """
-    rows = torch.cat([plan.seed[:, None].double(), plan.lam[:, None].double(), plan.fixed], dim=1)
-    place: dict[bytes, int] = {}
-    of = [place.setdefault(row.tobytes(), len(place)) for row in rows.cpu().numpy()]
-    return [of.index(i) for i in range(len(place))], np.reshape(of, (-1, n_folds))
+    fixed = (row.tobytes() for row in plan.fixed.cpu().numpy())
+    first: dict[Any, int] = {}
+    of = [
+        first.setdefault(model, i)
+        for i, model in enumerate(zip(plan.seed.tolist(), plan.lam.tolist(), fixed, strict=True))
+    ]
+    models, place = np.unique(of, return_inverse=True)
+    return models.tolist(), place.reshape(-1, n_folds)
 
 
 def with_fewer_rows(plan: Plan, learns: np.ndarray) -> Plan:
