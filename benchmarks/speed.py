@@ -205,7 +205,7 @@ def million() -> dict[str, Any]:
         lambda: ours_in(20),
         lambda: ours_in(520),
         lambda: time_plain_loop(X, y, (64, 32), 4096, 500),
-        n_turns=3,
+        n_turns=10,
     )
     ours = many - few  # what starting and the last snapshot take falls out
     return {"ours": ours / 500, "plain": plain / 500, "ratio": ours / plain}
