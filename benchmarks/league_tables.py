@@ -31,7 +31,7 @@ def report(path: Path, tasks: list[str], methods: list[str], signal: list[str]) 
     beside = [task for task in tasks if task not in signal]
 
     def grid(value: str, rows: list[str], cell: Callable[[Any], str]) -> pd.DataFrame:
-        return _grid(table, value, rows, methods, cell)
+        return text_grid(summarise(table, value), rows, methods, cell)
 
     f1 = grid("f1", [task for task in tasks if task in signal], _with_interval)
     f1.loc[f"mean of {len(signal)}"] = [_mean_over(table, method, signal) for method in methods]
@@ -48,16 +48,16 @@ def report(path: Path, tasks: list[str], methods: list[str], signal: list[str]) 
         "Seconds (mean)": grid("seconds", tasks, lambda row: f"{row['mean']:.1f}"),
     }
     texts = [f"### {title}\n\n{to_markdown(part)}" for title, part in parts.items() if len(part)]
-    return "\n\n".join([*texts, _errors(table), _where(table)])
+    return "\n\n".join([*texts, describe_errors(table), describe_machines(table)])
 
 
-def _grid(
-    table: pd.DataFrame, value: str, tasks: list[str], methods: list[str], cell: Callable[[Any], str]
+def text_grid(
+    found: pd.DataFrame, tasks: list[str], methods: list[str], cell: Callable[[Any], str]
 ) -> pd.DataFrame:
-    """Return texts, a row a task and a column a method."""
-    means = summarise(table, value).set_index(["task", "method"])
+    """Return texts, a row per task and a column per method, of a frame with both as columns."""
+    found = found.set_index(["task", "method"])
     texts = [
-        [cell(means.loc[task, method]) if (task, method) in means.index else MISSING for method in methods]
+        [cell(found.loc[task, method]) if (task, method) in found.index else MISSING for method in methods]
         for task in tasks
     ]
     return pd.DataFrame(texts, index=pd.Index(tasks, name="task"), columns=methods)
@@ -96,14 +96,14 @@ def _differences(table: pd.DataFrame, value: str, tasks: list[str]) -> pd.DataFr
     )
 
 
-def _errors(table: pd.DataFrame) -> str:
+def describe_errors(table: pd.DataFrame) -> str:
     """Return a list of the cells that failed."""
     failed = table.dropna(subset=["error"]) if "error" in table else table.iloc[:0]
     lines = [f"- {row.task}, {row.method}, seed {row.seed}: {row.error}" for row in failed.itertuples()]
     return "\n".join([f"{len(failed)} of {len(table)} cells failed.", *lines])
 
 
-def _where(table: pd.DataFrame) -> str:
+def describe_machines(table: pd.DataFrame) -> str:
     """Return the seeds and the machines the results come from."""
     machines = sorted({", ".join(map(str, machine.values())) for machine in table["machine"]})
     seeds = f"Seeds {table['seed'].min()} to {table['seed'].max()}"

@@ -22,6 +22,7 @@ ALLOWED = {
     "optional": set(),
     **{part: LEAVES | {part} for part in PARTS},
     "metrics": LEAVES | {"optional", "metrics"},
+    "datasets": LEAVES | {"optional", "datasets"},
     "engine": LEAVES | {"gates", "networks", "objectives", "engine"},
     "selection": LEAVES | {"gates", "networks", "objectives", "metrics", "engine", "selection"},
     "estimators": LEAVES | PARTS - {"datasets"} | {"engine", "selection", "estimators"},

@@ -14,7 +14,11 @@ from lifelines import CoxPHFitter
 from sklearn.base import clone
 
 from stochgate.baselines import (
+    ALL_COLUMNS,
     BASELINES,
+    AllColumnsBoosting,
+    AllColumnsForest,
+    AllColumnsLinear,
     BorutaSelector,
     DeepSurvSelector,
     ForestSelector,
@@ -48,9 +52,15 @@ SMALL = {
     LassoSelector: {},
     STGSelector: {"n_epochs": 150, "lams": (0.3, 1.0), "hidden_dims": (4,)},
     XGBoostSelector: {"n_estimators": 10},
+    AllColumnsBoosting: {"n_estimators": 20},
+    AllColumnsForest: {"n_estimators": 20},
+    AllColumnsLinear: {},
 }
 CASES = [(baseline, kind) for baseline in BASELINES.values() for kind in baseline.kinds()]
 REFUSED = [(baseline, kind) for baseline in BASELINES.values() for kind in baseline._refused]
+
+
+ALL_CASES = [(baseline, kind) for baseline in ALL_COLUMNS.values() for kind in baseline.kinds()]
 
 
 def easy_problem(kind, n_samples=120, n_features=5, seed=0):
@@ -69,7 +79,7 @@ def easy_problem(kind, n_samples=120, n_features=5, seed=0):
 def make(baseline, kind, **changes):
     if baseline in PACKAGES:
         pytest.importorskip(PACKAGES[baseline])
-    return baseline(kind, random_state=0, **{**SMALL[baseline], **changes})
+    return baseline(kind, **{"random_state": 0, **SMALL[baseline], **changes})
 
 
 @cache
@@ -141,6 +151,34 @@ def test_a_forest_that_does_not_select_keeps_every_feature():
     assert model.feature_importances_.argmax() == 1
 
 
+@pytest.mark.parametrize(("baseline", "kind"), ALL_CASES)
+def test_what_selects_nothing_keeps_every_column_and_predicts(baseline, kind):
+    model = fitted(baseline, kind)
+    assert model.get_support().all()
+    assert (model.feature_importances_ == 1).all()
+    X_new, y_new = easy_problem(kind, seed=1)
+    assert model.score(X_new, y_new) > {"classification": 0.85, "regression": 0.7, "survival": 0.8}[kind]
+    again = clone(model).fit(*easy_problem(kind))
+    np.testing.assert_array_equal(model.predict(X_new), again.predict(X_new))
+
+
+@pytest.mark.parametrize(
+    ("baseline", "parameter", "value"),
+    [
+        (AllColumnsForest, "n_estimators", 3),
+        (AllColumnsForest, "random_state", 1),
+        (AllColumnsBoosting, "n_estimators", 3),
+        (AllColumnsLinear, "n_splits", 2),
+        (AllColumnsLinear, "random_state", 5),
+    ],
+)
+def test_every_parameter_of_a_model_on_all_columns_changes_the_result(baseline, parameter, value):
+    X, y = easy_problem("regression", n_samples=40, n_features=20)
+    X = X + 3 * np.random.default_rng(1).normal(size=X.shape)  # so that the penalty is hard to choose
+    usual, changed = (make(baseline, "regression", **c).fit(X, y) for c in ({}, {parameter: value}))
+    assert not np.array_equal(usual.predict(X), changed.predict(X))
+
+
 def test_an_unknown_kind_is_refused():
     with pytest.raises(ValueError, match="Unknown kind 'cox'; use one of"):
         LassoSelector("cox").fit(*easy_problem("regression"))
@@ -150,6 +188,26 @@ def test_lasso_ranks_features_of_several_classes():
     X, _ = easy_problem("classification", n_samples=200)
     model = LassoSelector(random_state=0).fit(X, np.digitize(X[:, 1] + X[:, 3], [-1, 1]))
     assert set(np.argsort(-model.feature_importances_)[:2]) == {1, 3}
+
+
+def test_both_solvers_of_the_logistic_lasso_find_the_features():
+    X, _ = easy_problem("classification", n_samples=200)
+    y = np.digitize(X[:, 1] + X[:, 3], [-1, 1])
+    saga, liblinear = (LassoSelector(solver=s, random_state=0).fit(X, y) for s in ("saga", "liblinear"))
+    assert set(np.argsort(-liblinear.feature_importances_)[:2]) == {1, 3}
+    assert liblinear.score(X, y) > 0.85
+    assert not np.array_equal(saga.feature_importances_, liblinear.feature_importances_)
+    with pytest.raises(ValueError, match="Unknown solver 'lbfgs'; use one of"):
+        LassoSelector(solver="lbfgs").fit(X, y)
+
+
+@pytest.mark.parametrize("baseline", [LassoSelector, ForestSelector, AllColumnsLinear])
+def test_a_class_with_a_single_row_is_no_obstacle(baseline):
+    X, y = easy_problem("classification")
+    y[0] = "unique"
+    settings = {"solver": "liblinear"} if baseline is LassoSelector else {}
+    model = make(baseline, "classification", **settings).fit(X, y)
+    assert model.score(X, y) > 0.85
 
 
 def test_the_lasso_of_noise_may_be_empty():
@@ -197,6 +255,13 @@ def test_every_parameter_changes_the_result(baseline, parameter, value):
     usual = fitted(baseline, kind)
     changed = make(baseline, kind, **{parameter: value}).fit(X, y)
     assert not np.array_equal(usual.predict(X), changed.predict(X))
+
+
+def test_the_threshold_of_a_forest_may_be_cross_validated():
+    X, y = easy_problem("regression")
+    usual, changed = (make(ForestSelector, "regression", n_splits=n).fit(X, y) for n in (None, 3))
+    assert changed.get_support()[1]
+    assert not np.array_equal(usual.feature_importances_, changed.feature_importances_)
 
 
 def test_counts_of_features_grow_by_half_and_end_with_all():

@@ -98,6 +98,7 @@ def test_newsgroups_are_word_counts_of_two_kinds_of_groups():
 
 
 def test_data_that_is_not_there_is_asked_for(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.delenv("STOCHGATE_DATA", raising=False)
     with pytest.raises(FileNotFoundError, match="set the environment variable STOCHGATE_DATA"):
         datasets.load_metabric()

@@ -5,6 +5,7 @@ from stochgate.metrics import (
     informative_weight_ratio,
     median_rank,
     selection_scores,
+    selection_stability,
     support_overlap,
 )
 
@@ -46,3 +47,22 @@ def test_overlap_is_the_mean_jaccard_index():
     assert support_overlap([[0, 0], [0, 0]]) == 1
     with pytest.raises(ValueError, match="at least two runs"):
         support_overlap([[1, 0]])
+
+
+def test_stability_is_nogueiras_index():
+    # shares 1, 2/3, 1/3, 0; variances 0, 1/3, 1/3, 0; mean size 2 of 4
+    supports = [[1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 0, 0]]
+    assert selection_stability(supports) == pytest.approx(1 - (1 / 6) / (1 / 4))
+    assert selection_stability([[1, 0, 0]] * 3) == 1
+    with pytest.raises(ValueError, match="at least two runs"):
+        selection_stability([[1, 0]])
+
+
+@pytest.mark.parametrize("selected", [0, 1])
+def test_selecting_nothing_or_everything_has_no_stability(selected):
+    assert np.isnan(selection_stability(np.full((4, 3), selected)))
+
+
+def test_random_selections_have_stability_0():
+    supports = np.random.default_rng(0).random((50, 400)) < 0.1
+    assert selection_stability(supports) == pytest.approx(0, abs=0.01)

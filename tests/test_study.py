@@ -8,7 +8,18 @@ import pandas as pd
 import pytest
 import torch
 
-from stochgate.study import Cell, compare, grid, read_records, read_table, run_study, summarise, to_markdown
+from stochgate.study import (
+    Cell,
+    compare,
+    grid,
+    mean_interval,
+    read_records,
+    read_table,
+    run_study,
+    summarise,
+    time_limit,
+    to_markdown,
+)
 
 CELLS = grid(["a", "b"], ["ours", "peer"], [0, 1])
 
@@ -161,6 +172,24 @@ def test_only_seeds_that_both_have_are_compared():
     (row,) = compare(scores(), "f1", "ours", peers=["weak"]).to_dict("records")
     assert (row["peer"], row["n"]) == ("weak", 2)
     assert row["mean"] == pytest.approx(((0.9 - 0.1) + (0.8 - 0.3)) / 2)
+
+
+def test_the_interval_over_splits_is_nadeau_and_bengios():
+    values = [0.1, 0.2, 0.3, 0.0, 0.4]  # mean 0.2, variance 0.025
+    half = 2.7764451051977987 * np.sqrt(0.025 * (1 / 5 + 3 / 7))  # Student's t with 4 degrees of freedom
+    found = mean_interval(values, test_ratio=3 / 7)
+    np.testing.assert_allclose([found["low"], found["high"]], [0.2 - half, 0.2 + half])
+    corrected, plain = (compare(scores(), "f1", "ours", test_ratio=r).iloc[0] for r in (3 / 7, 0.0))
+    widths = (corrected["high"] - corrected["low"]) / (plain["high"] - plain["low"])
+    assert widths == pytest.approx(np.sqrt((1 / 3 + 3 / 7) / (1 / 3)))
+
+
+def test_work_past_the_time_limit_is_stopped():
+    with pytest.raises(TimeoutError, match=r"not finished in 0\.1 seconds"), time_limit(0.1):
+        time.sleep(10)
+    with time_limit(0.2):
+        pass
+    time.sleep(0.3)  # nothing rings after the end
 
 
 def test_a_task_without_the_method_or_a_peer_is_left_out():

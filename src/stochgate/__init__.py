@@ -1,6 +1,6 @@
 """Feature selection with stochastic gates: the features that matter and the model that uses them."""
 
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 
 from stochgate.engine import Snapshot, Training
 from stochgate.estimators import (
@@ -15,7 +15,10 @@ from stochgate.estimators import (
 from stochgate.selection import Evaluation, evaluate
 from stochgate.survival import survival_target
 
-__version__ = version("stochgate")
+try:
+    __version__ = version("stochgate")
+except PackageNotFoundError:  # a source folder that is not installed
+    __version__ = "0+source"
 
 __all__ = [
     "ConstantColumnWarning",

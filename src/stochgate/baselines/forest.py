@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from stochgate.baselines.base import Baseline, OnColumns, Selection
-from stochgate.baselines.kinds import order_in_time
+from stochgate.baselines.kinds import Rows, order_in_time
 from stochgate.baselines.survival_forest import SurvivalForest, permutation_importances
 from stochgate.optional import require
 
@@ -37,13 +37,15 @@ def feature_counts(n_features: int) -> list[int]:
 class ValidatedThreshold(Baseline):
     """Ranks features by importance and keeps as many as held-out rows ask for.
 
-    A fifth of the rows is held out; an ensemble on the others ranks the features; the number of top
-    features is the one whose refitted ensemble scores best on the held-out rows (fewer on a tie); the final
-    ensemble is trained on these features and all rows. At least one feature is kept.
+    A fifth of the rows is held out, or each of several folds in turn; an ensemble on the others ranks the
+    features; the number of top features is the one whose refitted ensemble scores best on the held-out rows
+    (fewer on a tie); the final ensemble is trained on these features and all rows. Of several folds scores
+    and importances are averaged. At least one feature is kept.
     """
 
     n_estimators: int
     select: bool = True
+    n_splits: int | None = None
 
     @abstractmethod
     def _fit_trees(self, X: np.ndarray, y: np.ndarray, seed: int) -> Any:
@@ -54,7 +56,22 @@ class ValidatedThreshold(Baseline):
         return np.asarray(trees.feature_importances_, dtype=np.float64)
 
     def _select(self, X: np.ndarray, y: np.ndarray, seed: int) -> Selection:
-        train, valid = self._kind.hold_out(y, 0.2, seed)
+        counts = feature_counts(X.shape[1]) if self.select else [X.shape[1]]
+        if self.n_splits is None:
+            folds = [self._kind.hold_out(y, 0.2, seed)]
+        else:
+            folds = self._kind.folds(y, self.n_splits, seed)
+        judged = [self._judge(X, y, fold, counts, seed) for fold in folds]
+        scores, importances = (np.mean(part, axis=0) for part in zip(*judged, strict=True))
+        top = np.argsort(-importances, kind="stable")[: counts[int(scores.argmax())]]
+        support = np.isin(np.arange(X.shape[1]), top)
+        return Selection(support, importances, OnColumns(self._fit_trees(X[:, support], y, seed), support))
+
+    def _judge(
+        self, X: np.ndarray, y: np.ndarray, fold: Rows, counts: list[int], seed: int
+    ) -> tuple[list[float], np.ndarray]:
+        """Return the score of each number of top features on the held-out rows, and the importances."""
+        train, valid = fold
         everything = self._fit_trees(X[train], y[train], seed)
         importances = self._importances(everything, X[train], y[train], seed)
         order = np.argsort(-importances, kind="stable")
@@ -65,10 +82,7 @@ class ValidatedThreshold(Baseline):
             columns = slice(None) if n == len(order) else top
             return self._kind.score(y[valid], trees.predict(X[valid][:, columns]))
 
-        counts = feature_counts(X.shape[1]) if self.select else [X.shape[1]]
-        n = counts[int(np.argmax([validate(n) for n in counts]))]
-        support = np.isin(np.arange(X.shape[1]), order[:n])
-        return Selection(support, importances, OnColumns(self._fit_trees(X[:, support], y, seed), support))
+        return [validate(n) for n in counts], importances
 
 
 class ForestSelector(ValidatedThreshold):
@@ -82,6 +96,8 @@ class ForestSelector(ValidatedThreshold):
         Trees of each forest.
     select : bool, default=True
         Whether there is a threshold; without one every feature is kept.
+    n_splits : int, optional
+        Folds of a cross-validation of the threshold; by default a fifth of the rows is held out once.
     random_state : int, RandomState or None, default=None
 
     Attributes
@@ -105,11 +121,13 @@ class ForestSelector(ValidatedThreshold):
         *,
         n_estimators: int = 200,
         select: bool = True,
+        n_splits: int | None = None,
         random_state: Any = None,
     ):
         self.kind = kind
         self.n_estimators = n_estimators
         self.select = select
+        self.n_splits = n_splits
         self.random_state = random_state
 
     def _fit_trees(self, X: np.ndarray, y: np.ndarray, seed: int) -> Any:

@@ -35,15 +35,23 @@ class Kind(ABC):
 
     def hold_out(self, y: np.ndarray, share: float, seed: int) -> Rows:
         """Return the rows to train on and a share of rows to validate on, of an encoded y."""
-        rows = np.arange(len(y))
-        train, valid = train_test_split(rows, test_size=share, random_state=seed, stratify=self.strata(y))
+        rows, strata = np.arange(len(y)), self._strata_of(y, at_least=2)
+        train, valid = train_test_split(rows, test_size=share, random_state=seed, stratify=strata)
         return train, valid
 
     def folds(self, y: np.ndarray, n_splits: int, seed: int) -> list[Rows]:
         """Return shuffled folds of an encoded y."""
-        strata = self.strata(y)
+        strata = self._strata_of(y, at_least=n_splits)
         splitter = KFold if strata is None else StratifiedKFold
         return list(splitter(n_splits, shuffle=True, random_state=seed).split(np.zeros(len(y)), strata))
+
+    def _strata_of(self, y: np.ndarray, at_least: int) -> np.ndarray | None:
+        """Return the strata; rows of one with too few to be split count as rows of the largest."""
+        strata = self.strata(y)
+        if strata is None:
+            return None
+        values, codes, counts = np.unique(strata, return_inverse=True, return_counts=True)
+        return np.where(counts[codes] < at_least, values[counts.argmax()], strata)
 
 
 class Classification(Kind):

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LassoCV, LogisticRegressionCV
+from sklearn.linear_model import LassoCV, LogisticRegression, LogisticRegressionCV
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import l1_min_c
@@ -26,6 +27,10 @@ class LassoSelector(Baseline):
     kind : {"classification", "regression", "survival"}, default="classification"
     n_splits : int, default=5
         Folds of the cross-validation.
+    solver : {"saga", "liblinear"}, default="saga"
+        Of classification alone. "saga" fits one multinomial model at 20 penalties; on 1,000 rows x 5,000
+        columns one of these fits takes half a minute. "liblinear" fits one model per class against the
+        rest, at 10 penalties, and is 20 to 100 times faster; it all but leaves the intercept free.
     random_state : int, RandomState or None, default=None
 
     Attributes
@@ -42,9 +47,17 @@ class LassoSelector(Baseline):
     np.int64(1)
     """
 
-    def __init__(self, kind: str = "classification", *, n_splits: int = 5, random_state: Any = None):
+    def __init__(
+        self,
+        kind: str = "classification",
+        *,
+        n_splits: int = 5,
+        solver: str = "saga",
+        random_state: Any = None,
+    ):
         self.kind = kind
         self.n_splits = n_splits
+        self.solver = solver
         self.random_state = random_state
 
     def _select(self, X: np.ndarray, y: np.ndarray, seed: int) -> Selection:
@@ -55,9 +68,15 @@ class LassoSelector(Baseline):
             warnings.simplefilter("ignore", ConvergenceWarning)
             # said by Coxnet of the empty model, which is a candidate
             warnings.filterwarnings("ignore", "all coefficients are zero", UserWarning)
-            model = _FITS[self.kind](scaler.transform(X), y, folds, seed)
+            model = self._fit_model(scaler.transform(X), y, folds, seed)
         size = np.abs(model.coef_).reshape(-1, X.shape[1]).max(axis=0)
         return Selection(size > 0, size, make_pipeline(scaler, model))
+
+    def _fit_model(self, X: np.ndarray, y: np.ndarray, folds: list[Rows], seed: int) -> Any:
+        if self.solver not in _LOGISTIC:
+            raise ValueError(f"Unknown solver {self.solver!r}; use one of {list(_LOGISTIC)}.")
+        fit = _LOGISTIC[self.solver] if self.kind == "classification" else _FITS[self.kind]
+        return fit(X, y, folds, seed)
 
 
 def _fit_linear(X: np.ndarray, y: np.ndarray, folds: list[Rows], seed: int) -> Any:
@@ -79,13 +98,57 @@ def _fit_logistic(X: np.ndarray, y: np.ndarray, folds: list[Rows], seed: int) ->
     return model.fit(X, y)
 
 
-def _fit_cox(X: np.ndarray, y: np.ndarray, folds: list[Rows], seed: int) -> Any:
-    linear_model = require(
-        "sksurv.linear_model", package="scikit-survival", needed_by="LassoSelector for survival"
-    )
+class _OneVsRest(OneVsRestClassifier):
+    """A logistic model for each class against the rest."""
+
+    @property
+    def coef_(self) -> np.ndarray:
+        return np.vstack([model.coef_ for model in self.estimators_])
+
+
+def _fit_one_vs_rest(X: np.ndarray, y: np.ndarray, folds: list[Rows], seed: int) -> Any:
+    def fit(C: float, rows: Any = slice(None)) -> Any:
+        # liblinear penalises the intercept; as the weight of a large constant it costs next to nothing
+        model = LogisticRegression(
+            C=C, l1_ratio=1.0, solver="liblinear", tol=1e-2, intercept_scaling=100.0, random_state=seed
+        )
+        return _OneVsRest(model).fit(X[rows], y[rows])
+
+    def loss(C: float) -> float:
+        return sum(_log_loss(fit(C, train), X[valid], y[valid]) for train, valid in folds)
+
+    Cs = l1_min_c(X, y, loss="log") * np.logspace(0, 2.5, 10)  # from the empty model on
+    return fit(Cs[np.argmin([loss(C) for C in Cs])])
+
+
+def _log_loss(model: Any, X: np.ndarray, y: np.ndarray) -> float:
+    """Return the sum of the log losses; a class that the model was not shown has next to no chance."""
+    chances = np.zeros((len(y), int(max(y.max(), model.classes_.max())) + 1))
+    chances[:, model.classes_] = model.predict_proba(X)
+    return float(-np.log(np.maximum(chances[np.arange(len(y)), y], 1e-15)).sum())
+
+
+def fit_cox(
+    X: np.ndarray, y: np.ndarray, folds: list[Rows], l1_ratio: float = 1.0, smallest: float = 0.01
+) -> Any:
+    """Return the Coxnet model whose penalty adds most to the partial likelihood of held-out rows.
+
+    Parameters
+    ----------
+    X, y : arrays
+        Standardised columns, and a structured array with the fields "event" and "time".
+    folds : list of (train, held out) rows
+    l1_ratio : float, default=1.0
+        The share of the penalty that is L1; the rest is L2.
+    smallest : float, default=0.01
+        The smallest penalty of the path, in units of the largest.
+    """
+    linear_model = require("sksurv.linear_model", package="scikit-survival", needed_by="Cox regression")
 
     def fit(rows: Any, alphas: Any = None) -> Any:
-        coxnet = linear_model.CoxnetSurvivalAnalysis(l1_ratio=1.0, alpha_min_ratio=0.01, alphas=alphas)
+        coxnet = linear_model.CoxnetSurvivalAnalysis(
+            l1_ratio=l1_ratio, alpha_min_ratio=smallest, alphas=alphas
+        )
         return coxnet.fit(X[rows], y[rows])
 
     alphas = fit(slice(None)).alphas_  # from the empty model on
@@ -116,4 +179,5 @@ def log_partial_likelihood(y: np.ndarray, risk: np.ndarray) -> float:
     return float((risk - at_risk)[event].sum())
 
 
-_FITS = {"classification": _fit_logistic, "regression": _fit_linear, "survival": _fit_cox}
+_FITS = {"regression": _fit_linear, "survival": lambda X, y, folds, seed: fit_cox(X, y, folds)}
+_LOGISTIC = {"saga": _fit_logistic, "liblinear": _fit_one_vs_rest}

@@ -1,6 +1,8 @@
 """Data sets: synthetic problems whose relevant features are known, and real ones."""
 
+from stochgate.datasets.files import find_file
 from stochgate.datasets.real import RealProblem, load_gaussian_survival, load_metabric, load_newsgroups
+from stochgate.datasets.registry import FILES, DataFile
 from stochgate.datasets.synthetic import (
     Problem,
     make_cox,
@@ -15,13 +17,21 @@ from stochgate.datasets.synthetic import (
     make_two_moons,
     make_xor,
 )
+from stochgate.datasets.tables import REAL, RealSet, RealTable, load_real
 
 __all__ = [
+    "FILES",
+    "REAL",
+    "DataFile",
     "Problem",
     "RealProblem",
+    "RealSet",
+    "RealTable",
+    "find_file",
     "load_gaussian_survival",
     "load_metabric",
     "load_newsgroups",
+    "load_real",
     "make_cox",
     "make_cox_nonlinear",
     "make_friedman",

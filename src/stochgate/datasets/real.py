@@ -1,15 +1,12 @@
-"""Real data sets, read from the folder that the environment variable STOCHGATE_DATA names."""
+"""Real data sets with more than a table: the kinds of their columns, or the truth behind them."""
 
-import os
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from scipy.sparse import csr_array
 
+from stochgate.datasets.files import read_arrays
 from stochgate.survival import survival_target
-
-_VARIABLE = "STOCHGATE_DATA"
 
 
 @dataclass(frozen=True)
@@ -42,7 +39,7 @@ def load_metabric() -> RealProblem:
     1,969 patients and 24,368 probes; this file has the genes that were published with the clinical data.
     The kinds of columns are "oncotype", "clinical" and "gene".
     """
-    data = _read("metabric")
+    data = read_arrays("metabric")
     kinds = np.where(data["feature_group"] == "clinical", "clinical", "gene")
     kinds = np.where(data["is_oncotype"], "oncotype", kinds)
     y = survival_target(data["event"], data["time"])
@@ -60,7 +57,7 @@ def load_gaussian_survival(part: str = "train") -> RealProblem:
     parts = ("train", "valid", "test", "viz")
     if part not in parts:
         raise ValueError(f"Unknown part {part!r}; use one of {list(parts)}.")
-    data = _read("gaussian_survival")
+    data = read_arrays("gaussian_survival")
     X = data[f"{part}_x"].astype(np.float64)
     relevant = np.arange(X.shape[1]) < 2
     return RealProblem(
@@ -82,22 +79,7 @@ def load_newsgroups() -> tuple[csr_array, np.ndarray]:
     y : ndarray of int, shape (n_samples,)
         1 for the groups on computers and science ("comp." and "sci."), else 0.
     """
-    data = _read("newsgroups20")
+    data = read_arrays("newsgroups20")
     counts = data["data"].astype(np.float32), data["indices"], data["indptr"]
     technical = np.array([name.startswith(("comp.", "sci.")) for name in data["class_names"].tolist()])
     return csr_array(counts, shape=tuple(data["shape"])), technical[data["y"]].astype(int)
-
-
-def _read(name: str) -> dict[str, np.ndarray]:
-    """Return the arrays of a file, by name."""
-    folder = os.environ.get(_VARIABLE)
-    if not folder:
-        raise FileNotFoundError(
-            f"The data set {name!r} is not part of the package: set the environment variable {_VARIABLE} "
-            f"to the folder that holds {name}.npz."
-        )
-    file = Path(folder) / f"{name}.npz"
-    if not file.exists():
-        raise FileNotFoundError(f"There is no {name}.npz in {folder}, the folder that {_VARIABLE} names.")
-    with np.load(file, allow_pickle=False) as arrays:
-        return dict(arrays)

@@ -11,6 +11,7 @@ from stochgate.metrics.selection import (
     informative_weight_ratio,
     median_rank,
     selection_scores,
+    selection_stability,
     support_overlap,
 )
 from stochgate.metrics.survival import concordance_index, integrated_brier_score, uno_concordance
@@ -25,6 +26,7 @@ __all__ = [
     "log_rank_p_value",
     "median_rank",
     "selection_scores",
+    "selection_stability",
     "support_overlap",
     "survival_curves_by_risk",
     "uno_concordance",

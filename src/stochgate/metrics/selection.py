@@ -97,3 +97,34 @@ def support_overlap(supports: Sequence[ArrayLike]) -> float:
     either = size[:, None] + size - both
     overlap = np.where(either > 0, both / np.maximum(either, 1), 1.0)
     return float(overlap[np.triu_indices(len(S), k=1)].mean())
+
+
+def selection_stability(supports: Sequence[ArrayLike]) -> float:
+    r"""Return Nogueira's stability of the selections of several runs (Nogueira, Sechidis, Brown, 2018).
+
+    .. math:: 1 - \frac{\frac{1}{d} \sum_f \frac{M}{M - 1} p_f (1 - p_f)}
+                     {\frac{\bar k}{d} (1 - \frac{\bar k}{d})}
+
+    for M runs, d features, the share p_f of runs that select feature f and the mean number k of selected
+    features. It is 1 when all runs select the same features and 0 in the mean when they select at random,
+    whatever their number. When every run selects nothing, or everything, it is 0/0: NaN, since no choice
+    was made that could be stable.
+
+    Parameters
+    ----------
+    supports : sequence of bool arrays, shape (n_runs, n_features)
+
+    Examples
+    --------
+    >>> from stochgate.metrics import selection_stability
+    >>> round(selection_stability([[True, True, False, False], [True, False, False, False]]), 4)
+    0.4667
+    """
+    S = np.asarray(supports, dtype=float)
+    if len(S) < 2:
+        raise ValueError(f"Stability needs at least two runs; got {len(S)}.")
+    share = S.mean(axis=0)  # (n_features,)
+    chance = share.mean() * (1 - share.mean())
+    if chance == 0:
+        return float("nan")
+    return float(1 - S.var(axis=0, ddof=1).mean() / chance)

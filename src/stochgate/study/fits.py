@@ -6,7 +6,7 @@ from typing import Any
 
 
 def fit_and_score(
-    model: Any, train: tuple[Any, Any], test: tuple[Any, Any], silenced: type[Warning]
+    model: Any, train: tuple[Any, Any], test: tuple[Any, Any], *silenced: type[Warning], **fit_params: Any
 ) -> dict[str, Any]:
     """Fit a model; return its score on the test rows, how many features it selects, and what it cost.
 
@@ -15,13 +15,16 @@ def fit_and_score(
     model : estimator with get_support and score
         One with a parameter `device` ran there, others on the CPU.
     train, test : (X, y)
-    silenced : type of warning
+    silenced : types of warning
         Not given while fitting, since the result says it.
+    fit_params : dict
+        Handed to `fit`.
     """
     start = time.perf_counter()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", silenced)
-        model.fit(*train)
+        for warning in silenced:
+            warnings.simplefilter("ignore", warning)
+        model.fit(*train, **fit_params)
     seconds = time.perf_counter() - start
     return {
         "test_score": float(model.score(*test)),

@@ -43,7 +43,9 @@ def summarise(table: Any, value: str) -> Any:
     return _pandas().DataFrame(rows, columns=["task", "method", "mean", "low", "high", "n"])
 
 
-def compare(table: Any, value: str, method: str, peers: Iterable[str] | None = None) -> Any:
+def compare(
+    table: Any, value: str, method: str, peers: Iterable[str] | None = None, test_ratio: float = 0.0
+) -> Any:
     """Return, for each task, how far a method lies above the best of its peers.
 
     The best peer has the highest mean over the seeds that it shares with the method; the difference is
@@ -58,6 +60,8 @@ def compare(table: Any, value: str, method: str, peers: Iterable[str] | None = N
     method : str
     peers : iterable of str, optional
         All other methods by default.
+    test_ratio : float, default=0.0
+        As in `mean_interval`, of the difference.
 
     Returns
     -------
@@ -75,12 +79,24 @@ def compare(table: Any, value: str, method: str, peers: Iterable[str] | None = N
         if shared:
             best = max(shared, key=lambda peer: shared[peer][peer].mean())
             difference = shared[best][method] - shared[best][best]
-            rows.append({"task": task, "peer": best, **mean_interval(difference)})
+            rows.append({"task": task, "peer": best, **mean_interval(difference, test_ratio=test_ratio)})
     return _pandas().DataFrame(rows, columns=["task", "peer", "mean", "low", "high", "n"])
 
 
-def mean_interval(values: Any, confidence: float = 0.95) -> dict[str, float]:
-    """Return the mean, Student's interval for it and the number of values.
+def mean_interval(values: Any, confidence: float = 0.95, test_ratio: float = 0.0) -> dict[str, float]:
+    r"""Return the mean, Student's interval for it and the number of values.
+
+    .. math:: \bar x \pm t_{n - 1} \, s \sqrt{1 / n + n_\text{test} / n_\text{train}}
+
+    The second term is Nadeau and Bengio's correction (2003), for values from splits of the same rows, which
+    are not independent of each other; it is 0 by default.
+
+    Parameters
+    ----------
+    values : array, shape (n_values,)
+    confidence : float, default=0.95
+    test_ratio : float, default=0.0
+        Test rows over training rows of each split; 0 for independent values.
 
     Examples
     --------
@@ -92,7 +108,7 @@ def mean_interval(values: Any, confidence: float = 0.95) -> dict[str, float]:
     n = len(values)
     half = np.nan
     if n > 1:
-        half = stats.t.ppf((1 + confidence) / 2, n - 1) * values.std(ddof=1) / np.sqrt(n)
+        half = stats.t.ppf((1 + confidence) / 2, n - 1) * values.std(ddof=1) * np.sqrt(1 / n + test_ratio)
     mean = float(values.mean())
     return {"mean": mean, "low": float(mean - half), "high": float(mean + half), "n": n}
 
