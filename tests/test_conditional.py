@@ -14,7 +14,7 @@ from stochgate.selection.conditional import _shuffle_within, conditional_p_value
 from stochgate.selection.subsamples import complementary_pairs
 
 
-def p_values(model, X, y, candidates=None, seed=0, lam=0.3):
+def p_values(model, X, y, candidates=None, seed=0, lam=0.3, **how):
     """Return the p-values of features, by models on four pairs of halves."""
     model.set_params(network="linear", random_state=0)
     if model.training is None:
@@ -23,7 +23,7 @@ def p_values(model, X, y, candidates=None, seed=0, lam=0.3):
     ((setting, _),) = make_settings(task, np.zeros(len(y), dtype=np.int64)).values()
     halves = complementary_pairs(X.shape[0], 4, seed=0)
     candidates = np.ones(setting.design.n_gates, dtype=bool) if candidates is None else candidates
-    return conditional_p_values(setting, lam, 100, halves, candidates, seed)
+    return conditional_p_values(setting, lam, 100, halves, candidates, seed, **how)
 
 
 def correlated(shift=0.0, seed=0):
@@ -54,6 +54,18 @@ def test_a_stand_in_tells_nothing_and_real_features_do(seed):
     assert p[1] > 0.05
     without = p_values(GatedRegressor(), np.delete(X, 0, axis=1), y)
     assert without[0] < 1e-6  # where the real one is not there, the stand-in tells of it
+
+
+def test_permuted_columns_tell_only_that_the_models_use_a_copy():
+    X, y = correlated()
+    X[:, 1] = X[:, 0]
+    conditional, permuted = (
+        p_values(GatedRegressor(), X, y, given_others=given) for given in (True, False)
+    )
+    assert conditional[[0, 1]].min() > 0.05
+    assert permuted[[0, 1, 5]].max() < 1e-6
+    uncorrelated = slice(6, None)
+    assert permuted[uncorrelated].min() > 1e-3
 
 
 @pytest.mark.parametrize("seed", range(3))

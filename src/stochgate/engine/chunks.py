@@ -29,6 +29,7 @@ def execute(plan: Plan, design: Design, target: Target, callbacks: tuple[Callbac
     floats = plan.network.floats(design.n_total, n_rows, target.n_outputs)
     budget = plan.training.max_memory or MEMORY.get(plan.weights.device.type, MEMORY["cpu"])
     size = max(1, int(budget // bytes_per_model(plan, design, target, *floats)))
+    size = max(1, size // plan.n_members) * plan.n_members  # a team stays together
     pieces = torch.arange(plan.n_models, device=plan.lam.device).split(size)
     work = 3.0 * min(size, plan.n_models) * plan.training.n_draws * floats[0] * n_rows
     with process_set_for(work, plan.training.tf32, plan.weights.device):
@@ -52,7 +53,7 @@ def bytes_per_model(plan: Plan, design: Design, target: Target, weights: int, ac
 def join_results(plan: Plan, parts: list[Trained]) -> Trained:
     """Join the results of stacks that were trained one after another."""
     longest = max((part.steps for part in parts), key=len)
-    recorded = ("train_loss", "held_out_loss", "block_loss", "gate_path")
+    recorded = ("train_loss", "held_out_loss", "block_loss", "shrunk_loss", "gate_path")
     return Trained(
         join(plan, [part.models for part in parts]),
         torch.cat([part.step for part in parts]),

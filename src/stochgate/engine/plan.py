@@ -38,6 +38,11 @@ class Plan:
         Where to stop, when that is before the end the schedules are made for.
     turns : tuple of int64 Tensor
         Rows that the steps see in turn, instead of all or of new mini-batches; a GPU records each.
+    n_members : int
+        How many models in a row are judged as one team, by their mean output; each is trained alone.
+    shrinks : tuple of float, the last of them 1
+        Outputs are judged after their distance from the base rate was multiplied by each of these: a model
+        that is too sure of itself may still tell much.
     """
 
     gate: Gate
@@ -54,6 +59,8 @@ class Plan:
     data_seed: int = 0
     last_step: int | None = None
     turns: tuple[Tensor, ...] = ()
+    n_members: int = 1
+    shrinks: tuple[float, ...] = (1.0,)
 
     @property
     def n_models(self) -> int:
@@ -89,10 +96,14 @@ def make_plan(
     fixed: Tensor | None = None,
     data_seed: int = 0,
     last_step: int | None = None,
+    n_members: int = 1,
+    shrinks: tuple[float, ...] = (1.0,),
 ) -> Plan:
     """Make a plan, filling in what is not given: unit costs and free gates."""
     if training.patience is not None and test_weights is None:
         raise ValueError("Early stopping (patience) needs held-out rows: give test_weights.")
+    if training.patience is not None and n_members > 1:
+        raise ValueError("Models of a team cannot stop early: each would stop at another step.")
     like: dict[str, Any] = {"dtype": weights.dtype, "device": weights.device}
     n_models = len(weights)
     if fixed is None:
@@ -111,4 +122,6 @@ def make_plan(
         fixed=fixed.to(weights.device).expand(n_models, n_gates),
         data_seed=data_seed,
         last_step=last_step,
+        n_members=n_members,
+        shrinks=shrinks,
     )

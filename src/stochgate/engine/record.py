@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from stochgate.engine.data import Design
-from stochgate.engine.trained import Models, Trained
+from stochgate.engine.plan import Plan
+from stochgate.engine.trained import Models, Teams, Trained
 from stochgate.engine.training import Training
 from stochgate.objectives.base import Target
 
@@ -22,7 +23,7 @@ class Snapshot:
     step, n_steps : int
     models : Tensor, shape (n_models,)
         Which models of the plan they are.
-    train_loss, held_out_loss : Tensor, shape (n_models,)
+    train_loss, held_out_loss : Tensor, shape (n_models,), or (n_teams,) where teams are judged
     gates : Tensor, shape (n_models, n_gates)
     """
 
@@ -71,23 +72,25 @@ class Record:
         callbacks: tuple[Callback, ...],
     ) -> Tensor:
         """Record a snapshot of the running models; return the positions of those that go on."""
-        plan = models.plan
-        output = models.predict(design)
-        train_loss = plan.objective.mean_loss(output, target.rows, plan.weights, models.learned)
-        held_out, by_block = _judge_held_out(models, output, target)
-        recorded = [train_loss, held_out, by_block, models.gate_parameter.detach().clone()]
-        scattered = (_scatter(values, self.running, len(self.step)) for values in recorded)
-        self.snapshots.append((step, *scattered))
+        plan, teams = models.plan, models.teams(design)
+        train_loss = plan.objective.mean_loss(teams.output, target.rows, teams.weights, teams.learned)
+        judged = _judge_held_out(plan, teams, target)  # (n_teams, 1 + n_blocks, n_shrinks)
+        held_out, by_block = judged[:, 0, -1], judged[:, 1:, -1]
+        recorded = [train_loss, held_out, by_block, judged, models.gate_parameter.detach().clone()]
+        if self.patience is not None:  # some models may have stopped
+            recorded = [_scatter(values, self.running, len(self.step)) for values in recorded]
+        self.snapshots.append((step, *recorded))
         for callback in callbacks:
             numbers = self.numbers[self.running]
             callback(Snapshot(step, plan.training.n_steps, numbers, train_loss, held_out, models.gates()))
+        if self.patience is None:  # the models in training are those returned
+            self.step[:] = step
+            return self.running
         return self._judge(step, models, held_out + plan.lam * models.penalty())
 
     def _judge(self, step: int, models: Models, judged: Tensor) -> Tensor:
         """Keep the models that are the best so far; return the positions of those that go on."""
-        if self.patience is None:  # the models in training are those returned
-            self.step[:] = step
-            return self.running
+        assert self.patience is not None
         better = judged.isnan() | (judged < self.best[self.running])
         rows = self.running[better]
         self.final.put(rows, models.take(torch.nonzero(better)[:, 0]))
@@ -107,18 +110,25 @@ class Record:
         return Trained(final, self.step, torch.tensor(steps), *stacked)
 
 
-def _judge_held_out(models: Models, output: Tensor, target: Target) -> tuple[Tensor, Tensor]:
-    """Return each model's loss on its held-out rows and on every block of them; NaN without any."""
-    plan = models.plan
+def _judge_held_out(plan: Plan, teams: Teams, target: Target) -> Tensor:
+    """Return each team's losses on its held-out rows and on every block of them; NaN without any.
+
+    Returns
+    -------
+    Tensor, shape (n_teams, 1 + n_blocks, n_shrinks)
+    """
     n_blocks = 0 if plan.blocks is None else int(plan.blocks.max()) + 1
-    losses = torch.full((len(output), 1 + n_blocks), torch.nan, dtype=output.dtype, device=output.device)
-    if plan.test_weights is not None:
-        for block in range(-1, n_blocks):
-            test = plan.test_weights if block < 0 else plan.test_weights * (plan.blocks == block)
-            losses[:, 1 + block] = plan.objective.held_out_loss(
-                output, target.rows, plan.weights, test, models.learned
-            )
-    return losses[:, 0], losses[:, 1:]
+    shape = len(teams.output), 1 + n_blocks, len(plan.shrinks)
+    if teams.test_weights is None:
+        return teams.output.new_full(shape, torch.nan)
+    parts = [teams.test_weights, *(teams.test_weights * (plan.blocks == b) for b in range(n_blocks))]
+    losses = [
+        plan.objective.held_out_losses(
+            output, target.rows, teams.weights, torch.stack(parts, dim=1), teams.learned
+        )
+        for output in (teams.shrunk(factor) for factor in plan.shrinks)
+    ]
+    return torch.stack(losses, dim=2)
 
 
 def _scatter(values: Tensor, index: Tensor, n_models: int) -> Tensor:

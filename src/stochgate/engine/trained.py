@@ -8,6 +8,7 @@ from torch import Tensor
 
 from stochgate.engine.data import Columns, Design, Scaling
 from stochgate.engine.plan import FREE, OPEN, Plan
+from stochgate.objectives.base import mean_of_teams
 
 _CHUNK = 1 << 25  # numbers in all layers when many rows are evaluated
 
@@ -84,6 +85,16 @@ class Models:
         blocks = (design.columns.rows(slice(i, i + n_rows)) for i in starts)
         return torch.cat([self.outputs(z, design, block) for block in blocks], dim=1)
 
+    def teams(self, design: Design) -> "Teams":
+        """Return what is judged: every model's outputs with deterministic gates, or each team's mean."""
+        plan, output, n = self.plan, self.predict(design), self.plan.n_members
+        if n == 1:
+            return Teams(output, self.base, self.learned, plan.weights, plan.test_weights)
+        test = None if plan.test_weights is None else mean_of_teams(plan.test_weights, n)
+        base, _ = plan.objective.average(self.base.unsqueeze(1), self.learned, n)
+        output, learned = plan.objective.average(output, self.learned, n)
+        return Teams(output, base.squeeze(1), learned, mean_of_teams(plan.weights, n), test)
+
     def take(self, index: Tensor) -> "Models":
         """Return some of the models."""
         shift = self.scaling.shift
@@ -111,6 +122,32 @@ class Models:
         for name, p in self.parameters.items():
             p[index] = others.parameters[name].detach()
         self.gate_parameter[index] = others.gate_parameter.detach()
+
+
+@dataclass(frozen=True)
+class Teams:
+    """What teams of models say, each team the mean of its members; a model alone is a team.
+
+    Attributes
+    ----------
+    output : Tensor, shape (n_teams, n_samples, n_outputs)
+    base : Tensor, shape (n_teams, n_outputs)
+        What a team says that sees no feature.
+    learned : dict of Tensor
+        What the objective reads the mean output with.
+    weights, test_weights : Tensor, shape (n_teams, n_samples), or None
+        Mean weights of the members, which learn from the same rows, each with weights of its own.
+    """
+
+    output: Tensor
+    base: Tensor
+    learned: dict[str, Tensor]
+    weights: Tensor
+    test_weights: Tensor | None
+
+    def shrunk(self, factor: float) -> Tensor:
+        """Return the outputs, their distance from the base rate multiplied by a factor."""
+        return self.output if factor == 1 else torch.lerp(self.base.unsqueeze(1), self.output, factor)
 
 
 def join(plan: Plan, parts: list[Models]) -> Models:
@@ -146,10 +183,12 @@ class Trained:
     step : Tensor, shape (n_models,)
         The step `models` are from.
     steps : Tensor, shape (n_snapshots,)
-    train_loss, held_out_loss : Tensor, shape (n_snapshots, n_models)
+    train_loss, held_out_loss : Tensor, shape (n_snapshots, n_teams)
         With deterministic gates; NaN after a model stopped, or where it has no held-out rows.
-    block_loss : Tensor, shape (n_snapshots, n_models, n_blocks)
+    block_loss : Tensor, shape (n_snapshots, n_teams, n_blocks)
         The same on every block of the held-out rows.
+    shrunk_loss : Tensor, shape (n_snapshots, n_teams, 1 + n_blocks, n_shrinks)
+        Held-out losses, of all rows and of every block, after each of the plan's shrinks.
     gate_path : Tensor, shape (n_snapshots, n_models, n_gates)
         The gate parameters at each snapshot.
     """
@@ -160,4 +199,5 @@ class Trained:
     train_loss: Tensor
     held_out_loss: Tensor
     block_loss: Tensor
+    shrunk_loss: Tensor
     gate_path: Tensor

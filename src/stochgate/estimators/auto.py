@@ -9,10 +9,15 @@ from stochgate.estimators.contest import SMALLEST_FOR_K, Contest, make_lams, sta
 from stochgate.estimators.tables import make_table
 from stochgate.estimators.task import Fitted, Task
 from stochgate.selection.exact import joint_sets
-from stochgate.selection.path import race, train_cells
+from stochgate.selection.global_test import columns_tell
+from stochgate.selection.growing import grow_sets, judge_sizes
+from stochgate.selection.path import REFITS, Cells, agree, may_win, race, train_cells, train_path
 from stochgate.selection.residuals import Looked, look_again
-from stochgate.selection.rules import RULES, Candidate, Signal, finds_signal, list_candidates
+from stochgate.selection.rules import RULES, Candidate, Signal, finds_signal, for_teams, list_candidates
 from stochgate.selection.setting import Recipe, Setting
+
+JUDGED_MEMBERS = 4  # models in each team that judges a set,
+FINAL_MEMBERS = 16  # and in the final one
 
 
 @dataclass(frozen=True)
@@ -31,7 +36,10 @@ class Found:
     candidates : list of Candidate
         Those of the chosen network; the others' data are let go.
     opened : ndarray of bool, shape (n_folds, n_gates)
-        The gates each fold opens at the chosen penalty.
+        The gates each fold opens where the chosen set comes from.
+    losses : dict of float
+        Held-out losses of the model without features ("none"), of the chosen one ("selected") and of the
+        best model on all columns ("all").
     """
 
     network: str
@@ -44,6 +52,7 @@ class Found:
     contest: Contest
     candidates: list[Candidate]
     opened: np.ndarray
+    losses: dict[str, float]
 
     @property
     def setting(self) -> Setting:
@@ -54,18 +63,18 @@ class Found:
         """Return what is known of another recipe: the frequencies are those of a candidate near to it."""
         if candidate is None:
             return replace(self, recipe=recipe)
-        opened = candidate.cells.opened[candidate.cell]
-        frequency = np.where(self.task.gate_map.keep, 1.0, opened.mean(axis=0))
-        return replace(self, recipe=recipe, frequency=frequency, opened=opened)
+        frequency = np.where(self.task.gate_map.keep, 1.0, candidate.opened.mean(axis=0))
+        return replace(self, recipe=recipe, frequency=frequency, opened=candidate.opened)
 
     def train(self, recipe: Recipe, lam: float) -> Fitted:
         """Train the chosen network by another recipe on all rows."""
-        trained, design = recipe.train(self.setting, self.setting.weights[None])
-        return Fitted(trained, design, self.contest.settings[self.network][1], lam, self)
+        n_members = FINAL_MEMBERS if recipe.support.any() else 1
+        trained, design = recipe.train(self.setting, self.setting.weights[None], n_members=n_members)
+        return Fitted(trained, design, self.contest.settings[self.network][1], lam, self, recipe.shrink)
 
 
 def fit_auto(task: Task, cv: Any, groups: Any, rule: Any, names: list[Any]) -> Fitted:
-    """Race the networks over a path of penalties, choose, look again, and train on all rows.
+    """Race the networks, judge sets of every size, choose, look again, and train on all rows.
 
     Parameters
     ----------
@@ -78,24 +87,21 @@ def fit_auto(task: Task, cv: Any, groups: Any, rule: Any, names: list[Any]) -> F
     """
     contest = start_contest(task, cv, groups)
     networks, settings = list(contest.settings), [setting for setting, _ in contest.settings.values()]
-    lams = make_lams(len(task.weights)) * task.gate_map.n_gates
-    if task.gate_map.keep.all():
-        lams = lams[:1]  # nothing is penalised: only network and steps are chosen
-    stages = race(settings, lams, contest.learns, contest.empty)
+    keep, lams = task.gate_map.keep, make_lams(len(task.weights)) * task.gate_map.n_gates
+    stages = find_sets(contest, lams, all_kept=bool(keep.all()))
     candidates = list_candidates(stages)
     table = path_table(candidates, networks, task.gate_map.spread, names)
-    signal = finds_signal(candidates, contest.empty_blocks, len(task.weights))
-    keep = task.gate_map.keep
+    signal = finds_signal(candidates, contest.empty_blocks, len(task.weights), len(contest.first))
     if callable(rule):
         chosen = _ask(rule, table, candidates)
         looked = Looked(make_recipe(chosen, keep), np.zeros(len(keep)))
     else:
         chosen, looked = _choose(rule, candidates, settings, contest, keep, signal.found)
     at = 0 if chosen is None else chosen.network
-    path, recipe = stages[at][0], looked.recipe
-    cells, cell = (path, 0) if chosen is None else (chosen.cells, chosen.cell)
-    frequency = np.where(keep, 1.0, np.maximum(cells.opened[cell].mean(axis=0), looked.frequency))
-    importance = np.where(keep, 1.0, (frequency + path.probability.mean(axis=0)) / 2)
+    recipe = looked.recipe
+    opened = np.zeros((len(contest.learns), len(keep)), dtype=bool) if chosen is None else chosen.opened
+    frequency = np.where(keep, 1.0, np.maximum(opened.mean(axis=0), looked.frequency))
+    importance = np.where(keep, 1.0, (frequency + _mean_probability(stages[at])) / 2)
     found = Found(
         networks[at],
         recipe,
@@ -106,19 +112,91 @@ def fit_auto(task: Task, cv: Any, groups: Any, rule: Any, names: list[Any]) -> F
         task,
         contest.only(networks[at]),
         [c for c in candidates if c.network == at],
-        cells.opened[cell],
+        opened,
+        _losses(contest, candidates, chosen),
     )
-    return found.train(recipe, float(cells.lams[cell]))
+    return found.train(recipe, float(lams[0] if chosen is None else chosen.cells.lams[chosen.cell]))
+
+
+def _losses(contest: Contest, candidates: list[Candidate], chosen: Candidate | None) -> dict[str, float]:
+    """Return the held-out losses that tell what the chosen features are worth."""
+    reference = contest.standard(candidates).reference
+    none = float(contest.empty.mean())
+    return {
+        "none": none,
+        "selected": none if chosen is None else chosen.loss,
+        "all": float("nan") if reference is None else float(reference.mean()),
+    }
+
+
+def find_sets(contest: Contest, lams: np.ndarray, *, all_kept: bool) -> list[list[Cells]]:
+    """Train every network's path, its sets of every size and the models on all columns, and judge them.
+
+    Parameters
+    ----------
+    contest : Contest
+    lams : ndarray, shape (n_lams,), falling
+    all_kept : bool
+        Whether no gate is free: then nothing is penalised, and only network and steps are chosen.
+
+    Returns
+    -------
+    For each network its cells, stage after stage
+    """
+    settings, learns, first = [s for s, _ in contest.settings.values()], contest.learns, contest.first
+    if all_kept:
+        return race(settings, lams[:1], learns, contest.empty)
+    stages: list[list[Cells]] = [[] for _ in settings]
+    goes_on = np.ones(len(settings), dtype=bool)
+    if len(first) < len(learns):  # few rows: where even the first folds disagree the others cannot vote
+        paths = [train_path(setting, lams, first) for setting in settings]
+        goes_on = may_win(paths, contest.empty[: len(first)])
+    if len(first) == len(learns) or any(agree(path) for path in paths):
+        stages = race(settings, lams, learns, contest.empty)
+        goes_on = np.array([len(cells) > 1 for cells in stages])
+    plain = [i for i, (_, data) in enumerate(contest.settings.values()) if data.inputs.encoding is None]
+    every = np.ones((1, *learns.shape[:1], settings[0].design.n_gates), dtype=bool)
+    for i in plain or range(len(settings)):
+        stages[i].append(train_cells(settings[i], "all", np.zeros(1), learns, every))
+    with_all = np.vstack([learns, np.ones_like(learns[:1])])
+    for i in np.flatnonzero(goes_on).tolist():
+        sets, grown = grow_sets(settings[i], with_all)
+        for j in {i, *plain}:
+            stages[j].append(judge_sizes(settings[j], sets, grown, learns))
+    near = for_teams(list_candidates(stages), len(first))
+    for j in {c.network for c in near}:
+        stages[j].append(_judge_teams(settings[j], [c for c in near if c.network == j], learns))
+    return stages
+
+
+def _mean_probability(stages: list[Cells]) -> np.ndarray:
+    """Return how open each gate is, shape (n_gates,), mean over the path, or over sets of every size."""
+    of = [cells.probability for cells in stages if cells.stage == "path"]
+    of = of or [cells.probability for cells in stages if cells.stage == "growing"]
+    return np.concatenate(of).mean(axis=0)
+
+
+def _judge_teams(setting: Setting, candidates: list[Candidate], learns: np.ndarray) -> Cells:
+    """Judge refitted sets by teams."""
+    return train_cells(
+        setting,
+        "team",
+        np.array([c.cells.lams[c.cell] for c in candidates]),
+        learns,
+        np.stack([c.opened for c in candidates]),
+        support=np.stack([c.support for c in candidates]),
+        n_members=JUDGED_MEMBERS,
+    )
 
 
 def make_recipe(candidate: Candidate | None, keep: np.ndarray) -> Recipe:
-    """Return how a candidate's final model is trained: as its folds were, on what they agree on."""
+    """Return how a candidate's final model is trained: as its folds were, on all rows."""
     none = np.zeros_like(keep)
     if candidate is None:
         return Recipe(keep, none, None, None if keep.any() else 1)
     cells, cell = candidate.cells, candidate.cell
-    lam = None if cells.stage == "refit" else float(cells.lams[cell])
-    return Recipe(candidate.support | keep, none, lam, int(cells.step[cell]))
+    lam = None if cells.stage in REFITS else float(cells.lams[cell])
+    return Recipe(candidate.support | keep, none, lam, int(cells.step[cell]), float(cells.shrink[cell]))
 
 
 def _choose(
@@ -131,23 +209,30 @@ def _choose(
 ) -> tuple[Candidate | None, Looked]:
     """Apply a rule and look again; without a signal the model without features is looked at.
 
-    Where single columns tell more than chance there is a signal after all, and what gained anything on
-    held-out rows may stand. With groups of rows there is no second look.
+    Where single columns, or all of them together, tell more than chance there is a signal after all, and
+    what gained anything on held-out rows may stand. Both take rows for independent: not with groups.
     """
 
     def look(candidate: Candidate | None) -> Looked:
         recipe = make_recipe(candidate, keep)
         if contest.grouped or keep.all():  # it takes rows for independent, and rows of a group are not
             return Looked(recipe, np.zeros(len(keep)))
-        return look_again(settings[0 if candidate is None else candidate.network], recipe, contest.learns)
+        return look_again(settings[0 if candidate is None else candidate.network], recipe, contest.first)
 
-    usable = [c for c in candidates if c.n_features > 0 and np.isfinite(c.losses).all()]
+    teams = any(c.cells.stage == "team" for c in candidates)
+    single = [stage for stage in REFITS if stage != "team"] if teams else []
+    usable = [c for c in candidates if c.is_selection and c.cells.stage not in single]
+    if keep.all():
+        usable = [c for c in candidates if np.isfinite(c.losses).all()]
     if not usable or not (signal or keep.all()):
         looked = look(None)
         usable = [c for c in usable if c.loss < contest.empty.mean()]
-        if not looked.frequency.any() or not usable:
+        told = looked.frequency.any() or (
+            not contest.grouped and columns_tell(settings[0], settings[0].seed)
+        )
+        if not usable or not told:
             return None, looked
-    chosen = RULES[rule](usable, contest.empty, contest.learns.shape[1])
+    chosen = RULES[rule](usable, contest.standard(candidates))
     return chosen, look(chosen)
 
 
@@ -173,20 +258,30 @@ def fit_exactly(task: Task, cv: Any, groups: Any, k: int, names: list[Any]) -> F
     """
     contest = start_contest(task, cv, groups)
     lams = make_lams(len(task.weights), SMALLEST_FOR_K) * task.gate_map.n_gates
-    with_all = np.vstack([contest.learns, np.ones_like(contest.learns[:1])])
+    learns = contest.first
+    with_all = np.vstack([learns, np.ones_like(learns[:1])])
     on_all, stages = [], []
     for setting, _ in contest.settings.values():
         sets, used, probability = joint_sets(setting, lams, with_all, k)
         on_all.append((sets[-1], used[-1], probability[-1]))
-        stages.append([train_cells(setting, "refit", used[-1:], contest.learns, sets[None, :-1])])
+        cells = train_cells(
+            setting,
+            "team",
+            used[-1:],
+            learns,
+            sets[None, :-1],
+            support=sets[-1:],
+            n_members=JUDGED_MEMBERS,
+        )
+        stages.append([cells])
     candidates = list_candidates(stages)
     chosen = min(candidates, key=lambda c: (c.loss, c.network))
     name = list(contest.settings)[chosen.network]
     (support, lam, probability), cells = on_all[chosen.network], chosen.cells
-    recipe = Recipe(support, np.zeros_like(support), None, int(cells.step[0]))
+    recipe = Recipe(support, np.zeros_like(support), None, int(cells.step[0]), float(cells.shrink[0]))
     frequency = cells.opened[0].mean(axis=0)
     table = path_table(candidates, list(contest.settings), task.gate_map.spread, names)
-    signal = finds_signal(candidates, contest.empty_blocks, len(task.weights))
+    signal = finds_signal(candidates, contest.empty_blocks[: len(learns)], len(task.weights))
     importance = (frequency + probability) / 2
     found = Found(
         name,
@@ -199,6 +294,7 @@ def fit_exactly(task: Task, cv: Any, groups: Any, k: int, names: list[Any]) -> F
         contest.only(name),
         [chosen],
         cells.opened[0],
+        _losses(contest, candidates, chosen),
     )
     return found.train(recipe, float(lam))
 
@@ -225,12 +321,12 @@ def path_table(candidates: list[Candidate], networks: list[str], spread: Any, na
                 "lam": float(c.cells.lams[c.cell]),
                 "step": int(c.cells.step[c.cell]),
                 "n_features": len(selected),
+                "n_by_fold": [int(spread(opened).sum()) for opened in c.opened],
                 "n_at_end": int(spread(c.settled).sum()),
                 "train_loss": float(c.cells.train[c.cell].mean()),
                 "held_out_loss": c.loss,
                 "held_out_sd": float(c.losses.std(ddof=1)) if np.isfinite(c.losses).all() else float("nan"),
                 "features": [names[j] for j in selected],
-                "open_probability": spread(c.cells.probability[c.cell]),
             }
         )
     return make_table(rows)

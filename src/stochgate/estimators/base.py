@@ -187,10 +187,10 @@ class GatedEstimator(InquiryMixin, SelectorMixin, BaseEstimator):
         return task, None if groups is None else check_groups(groups)[used]
 
     def _keep(self, fitted: Fitted) -> None:
-        """Set the fitted attributes from a stack of one model."""
+        """Set the fitted attributes from a trained team."""
         models, data, found = fitted.trained.models, fitted.data, fitted.found
         spread = data.gate_map.spread
-        gates = models.gates()  # (1, n_gates)
+        gates = models.gates()  # (n_members, n_gates); members have the same gates, all open or closed
         self.gates_ = spread(gates[0].double().cpu().numpy())
         self.support_ = self.gates_ > self.threshold
         self.open_probability_ = spread(models.open_probability()[0].double().cpu().numpy())
@@ -206,10 +206,10 @@ class GatedEstimator(InquiryMixin, SelectorMixin, BaseEstimator):
             self.network_, self.path_ = found.network, found.table
             self.selection_frequency_ = spread(found.frequency)
             self.feature_importances_ = spread(found.importance)
-        gates = torch.where(gates > self.threshold, gates, 0)
-        self._predictor = Predictor.make(models, fitted.design, data.inputs, gates)
+        gates = torch.where(gates > self.threshold, gates, 0)[:1]
+        self._predictor = Predictor.make(models, fitted.design, data.inputs, gates, fitted.shrink)
         self._objective = models.plan.objective
-        self._learned = {name: value.cpu() for name, value in models.learned.items()}
+        self._learned = self._predictor.common()
         self._facts = data.target.facts
         self._learn_from_rows(data)
         if not self.support_.any():

@@ -8,8 +8,8 @@ import torch
 
 from stochgate.estimators.prepare import Prepared
 from stochgate.estimators.task import Task
-from stochgate.selection.folds import LEARNS, make_blocks, make_folds
-from stochgate.selection.rules import worth_of_a_feature
+from stochgate.selection.folds import LEARNS, count_first, make_blocks, make_folds
+from stochgate.selection.rules import Candidate, Standard, worth_of_a_feature
 from stochgate.selection.setting import Setting
 
 SMALLEST_FOR_K = 0.0002  # the path for a given number of features must reach many
@@ -45,6 +45,8 @@ class Contest:
         Held-out losses of the model without features.
     grouped : bool
         Whether rows belong together in groups.
+    first : ndarray, shape (n_first, n_samples)
+        The folds of the first round, in which no row is held out twice.
     """
 
     settings: dict[str, tuple[Setting, Prepared]]
@@ -52,6 +54,17 @@ class Contest:
     empty: np.ndarray
     empty_blocks: np.ndarray
     grouped: bool
+
+    @property
+    def first(self) -> np.ndarray:
+        """The folds of the first round."""
+        return self.learns[: count_first(self.learns)]
+
+    def standard(self, candidates: list[Candidate]) -> Standard:
+        """Return what candidates are held against."""
+        references = [c for c in candidates if c.cells.stage == "all" and np.isfinite(c.losses).all()]
+        best = min(references, key=lambda c: c.loss).losses if references else None
+        return Standard(self.empty, best, self.learns.shape[1], len(self.first))
 
     def only(self, network: str) -> "Contest":
         """Return the contest with one network's data alone."""

@@ -11,7 +11,7 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from stochgate.engine import CLOSED, FREE, OPEN
 from stochgate.estimators.auto import Found
-from stochgate.selection.setting import Setting, or_infinity
+from stochgate.selection.setting import Setting, at_best, or_infinity
 
 ALIKE = 0.7  # the correlation at which one column can stand for another,
 RELATED = 0.3  # and at which it can when some fold opened it instead
@@ -46,7 +46,7 @@ def rises_without(found: Found, gates: np.ndarray, lam: float | None) -> np.ndar
     lam : float or None
         The penalty under which gates are trained; None when they are held open.
     """
-    setting, learns, n_gates = _of_gates(found, gates), found.contest.learns, len(gates)
+    setting, learns, n_gates = _of_gates(found, gates), found.contest.first, len(gates)
     allowed = np.vstack([np.ones((1, n_gates), dtype=bool), ~np.eye(n_gates, dtype=bool)[:MOST_REFITS]])
     held = (found.task.gate_map.keep | found.recipe.linear)[gates] | (lam is None)
     fixed = np.where(allowed, np.where(held, OPEN, FREE), CLOSED).repeat(len(learns), axis=0)
@@ -58,11 +58,11 @@ def rises_without(found: Found, gates: np.ndarray, lam: float | None) -> np.ndar
     else:  # the penalty is a mean over gates, of which there are fewer now
         lam = lam * n_gates / found.setting.design.n_gates
         plan = setting.plan(lam, seed, weights, fixed_gates, test_weights=test)
-    losses = or_infinity(setting.execute(plan)[0].held_out_loss).reshape(-1, len(allowed), len(learns))
-    best = losses.mean(axis=2).argmin(axis=0), np.arange(len(allowed))  # each cell's step
+    losses = or_infinity(setting.execute(plan)[0].shrunk_loss)[:, :, 0]
+    losses, _, _ = at_best(losses.reshape(len(losses), len(allowed), len(learns), -1))
     rises = np.full((n_gates, len(learns)), np.nan)
     with np.errstate(invalid="ignore"):  # where both diverged
-        rises[:MOST_REFITS] = (losses[best] - losses[best][0])[1:]
+        rises[:MOST_REFITS] = (losses - losses[0])[1:]
     return rises
 
 

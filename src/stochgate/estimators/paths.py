@@ -1,5 +1,6 @@
 """What a fitted estimator can still be asked: its path, and its model at another size or penalty."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from stochgate.estimators.contest import SMALLEST_FOR_K, make_lams, start_contes
 from stochgate.estimators.task import Fitted, Task
 from stochgate.estimators.validation import refuse_impossible_number
 from stochgate.selection.exact import joint_sets
-from stochgate.selection.path import train_cells
+from stochgate.selection.path import REFITS, train_cells
 from stochgate.selection.rules import list_candidates
 from stochgate.selection.setting import Recipe
 
@@ -49,10 +50,12 @@ def at_size(found: Found, k: int) -> tuple[Fitted, str]:
     refuse_impossible_number(task, k)
     lams = make_lams(len(task.weights), SMALLEST_FOR_K) * task.gate_map.n_gates
     sets, used, _ = joint_sets(setting, lams, np.ones((1, len(task.weights)), dtype=bool), k)
-    refits = [c for c in found.candidates if c.cells.stage == "refit"]
+    refits = [c for c in found.candidates if c.cells.stage in REFITS]
     nearest = min(refits, key=lambda c: (abs(c.n_features - k), c.loss), default=None)
-    step = None if nearest is None else int(nearest.cells.step[nearest.cell])
-    recipe = Recipe(sets[0], np.zeros_like(sets[0]), None, step)
+    recipe = Recipe(sets[0], np.zeros_like(sets[0]), None, None)
+    if nearest is not None:
+        like = make_recipe(nearest, np.zeros_like(sets[0]))
+        recipe = replace(recipe, last_step=like.last_step, shrink=like.shrink)
     fitted = found.seen_by(nearest, recipe).train(recipe, float(used[0]))
     return fitted, f"refit on the {k} strongest gates of one model at lam={used[0]:g}"
 

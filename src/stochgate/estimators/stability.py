@@ -1,18 +1,19 @@
 """Stability selection: what most halves of the rows agree on, with error control."""
 
+import warnings
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
-from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from stochgate.estimators.base import GatedEstimator
+from stochgate.estimators.base import GatedEstimator, NoFeatureSelectedWarning
+from stochgate.estimators.preprocessed import PreprocessedMixin, with_seeds
 from stochgate.estimators.resampled import gated_frequencies, other_frequencies
 from stochgate.estimators.shadows import add_shadows, number_of_shadows
 from stochgate.estimators.task import LARGEST_SEED
@@ -25,22 +26,33 @@ from stochgate.selection.stability import (
     stable_by_bound,
     stable_by_shadows,
 )
+from stochgate.selection.steps import list_steps
 from stochgate.selection.subsamples import complementary_pairs
+from stochgate.selection.why_empty import Reason
 
 
-class StabilitySelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
+class StabilitySelector(PreprocessedMixin, MetaEstimatorMixin, BaseEstimator):
     """Selects the features that most halves of the rows agree on.
 
     An estimator of this library trains its whole path on all halves as one stack of models; any other
-    estimator is fitted half by half. Give one of `threshold`, `max_false` and `fdr`.
+    estimator is fitted half by half. Give one of `threshold`, `max_false` and `fdr`; where `max_false` or
+    `fdr` select nothing, a `NoFeatureSelectedWarning` says why.
+
+    A pipeline that ends in an estimator of this library is a preprocessing and a selection: its earlier
+    steps are fitted once, to all rows and without y (a step that needs y is refused), and
+    ``StabilitySelector(make_pipeline(scaler, GatedRegressor()))`` equals
+    ``make_pipeline(scaler, StabilitySelector(GatedRegressor()))``. So `support_` and the other attributes
+    refer to the columns that enter the last step (those of X, where the steps keep them), and `transform`
+    applies the steps first.
 
     Parameters
     ----------
     estimator : estimator
-        `GatedClassifier`, `GatedRegressor`, `GatedCox`, or any with get_support, coef_ (other than 0 is
-        selected) or feature_importances_ (above the mean is selected) after its fit. Of an estimator of
-        this library `lam`, networks, gates, groups, costs and training count; its `cv`, `rule` and
-        `threshold` play no part.
+        `GatedClassifier`, `GatedRegressor`, `GatedCox`, a pipeline that ends in one, or any with
+        get_support, coef_ (other than 0 is selected) or feature_importances_ (above the mean is selected)
+        after its fit; a pipeline that ends in such a one is fitted half by half, all its steps, and must
+        keep the columns. Of an estimator of this library `lam`, networks, gates, groups, costs and training
+        count; its `cv`, `rule` and `threshold` play no part.
     threshold : float, optional
         The share of halves that must select a feature, above 0.5; 0.6 when nothing else is given.
     max_false : float, optional
@@ -66,6 +78,7 @@ class StabilitySelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
     Attributes
     ----------
     support_ : ndarray of bool, shape (n_features,)
+        Of the columns of X or, after a pipeline's steps, of the columns these make.
     selection_frequency_ : ndarray, shape (n_features,)
         The share of halves that select a feature, at the penalty that decided.
     frequencies_ : ndarray, shape (n_lams, n_features)
@@ -80,6 +93,8 @@ class StabilitySelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         With `fdr` alone: the lowest rate at which a feature stands out from the shadows.
     network_ : str
         With an estimator of this library: the kind of network, chosen on the first pairs.
+    steps_ : list of (str, transformer)
+        The fitted steps before an estimator of this library; empty without a pipeline.
 
     Examples
     --------
@@ -151,27 +166,38 @@ class StabilitySelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
                 "row a group, or a threshold."
             )
         random_state = check_random_state(self.random_state)
-        if isinstance(self.estimator, GatedEstimator):
-            found, stable, spread = self._fit_gated(X, y, sample_weight, groups, random_state)
+        *steps, (_, last) = list_steps(self.estimator)
+        if isinstance(last, GatedEstimator):
+            steps, X = self._preprocess(steps, X, sample_weight, random_state)
+            found, stable, spread = self._fit_gated(last, X, y, sample_weight, groups, random_state)
         elif sample_weight is not None:
             raise ValueError("sample_weight is for estimators of this library.")
         else:
+            steps = []  # they are fitted in every half
             found, stable, spread = self._fit_other(X, y, groups, random_state)
+        self.steps_ = steps
         self.support_, self.selection_frequency_ = spread(stable.support), spread(stable.frequency)
         self.lams_, self.lam_, self.threshold_ = found.lams, found.lams[stable.at], stable.threshold
         self.frequencies_ = np.array([spread(share[: len(stable.support)]) for share in found.share])
         self.expected_false_ = stable.expected_false
         if stable.q_values is not None:
             self.q_values_ = spread(stable.q_values)
+        if stable.reason is not None:
+            self._warn_of_nothing(stable.reason)
         return self
 
     def _fit_gated(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any, random_state: np.random.RandomState
+        self,
+        estimator: GatedEstimator,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        groups: Any,
+        random_state: np.random.RandomState,
     ) -> tuple[Frequencies, Stable, Any]:
-        model = clone(self.estimator).set_params(random_state=random_state.randint(LARGEST_SEED))
+        model = clone(estimator).set_params(random_state=random_state.randint(LARGEST_SEED))
         model._validate_params()
         task, groups = model._task(X, y, sample_weight, groups, ())
-        check_features(self, X, reset=True)
         strata = task.objective.strata(task.target.rows).numpy()
         gates = task.gate_map
         halves = self._halves(len(strata), strata, groups, random_state)
@@ -186,6 +212,8 @@ class StabilitySelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
             stable = stable_and_telling(
                 setting, found, halves, seed, fdr=self.fdr, max_false=self.max_false or 0.0
             )
+        if stable.reason is not None:
+            stable = replace(stable, reason=stable.reason.with_names(gates.spread, model._names()))
         return found, replace(stable, support=stable.support | gates.keep), gates.spread
 
     def _fit_other(
@@ -203,7 +231,7 @@ class StabilitySelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
             given = self.n_shadows
             n_sets = number_of_shadows(n_features, self.fdr) if given is None else given
             X = add_shadows(X, n_sets, random_state)
-        found = other_frequencies(_with_seeds(self.estimator, random_state), X, y, halves, self.n_jobs)
+        found = other_frequencies(with_seeds(self.estimator, random_state), X, y, halves, self.n_jobs)
         if self.fdr is not None:
             stable = stable_by_shadows(found, n_features, self.fdr)
         elif self.max_false is not None:
@@ -221,6 +249,12 @@ class StabilitySelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
     def _by_threshold(self, found: Frequencies) -> Stable:
         return stable_at(found, 0.6 if self.threshold is None else self.threshold)
 
+    def _warn_of_nothing(self, reason: Reason) -> None:
+        promise = f"fdr={self.fdr:g}" if self.fdr is not None else f"max_false={self.max_false:g}"
+        besides = " besides always_keep" if self.support_.any() else ""
+        text = f"No feature was selected{besides} at {promise}: {reason.text}."
+        warnings.warn(text, NoFeatureSelectedWarning, stacklevel=3)
+
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self)
         return self.support_
@@ -230,9 +264,3 @@ class StabilitySelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         tags.input_tags.sparse = get_tags(self.estimator).input_tags.sparse
         tags.target_tags.required = True
         return tags
-
-
-def _with_seeds(estimator: Any, random_state: np.random.RandomState) -> Any:
-    """Return a copy of an estimator whose random states, and those of its parts, are drawn from one."""
-    names = [name for name in sorted(estimator.get_params()) if name.split("__")[-1] == "random_state"]
-    return clone(estimator).set_params(**{name: random_state.randint(LARGEST_SEED) for name in names})

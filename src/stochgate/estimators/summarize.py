@@ -52,6 +52,7 @@ def summarize(model: Any) -> Summary:
         found.signal.error,
         len(found.contest.learns),
         hints if verdict == NO_SIGNAL else hints + spare(rows),
+        found.losses,
     )
 
 

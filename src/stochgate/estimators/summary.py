@@ -1,6 +1,6 @@
 """What a person acts on: the selected features, what stands behind each, and a verdict."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
@@ -60,6 +60,9 @@ class Summary:
     lam : float
     gain, error : float
         By how much models beat the base rate in held-out loss, and its standard error.
+    losses : dict of float
+        Mean held-out losses of the selected features ("selected"), of the best model on all columns ("all")
+        and of the one without features ("none"); empty when lam was given.
     n_folds : int
     hints : tuple of str
     text : str
@@ -75,6 +78,7 @@ class Summary:
     error: float
     n_folds: int
     hints: tuple[str, ...]
+    losses: dict[str, float] = field(default_factory=dict)
 
     @property
     def text(self) -> str:
@@ -100,7 +104,15 @@ class Summary:
         if self.verdict is None:
             return [chosen]
         gain = f"gain over the base rate in held-out loss: {self.gain:.3f} ± {self.error:.3f}"
-        return [f"{self.verdict}: {chosen}, network {self.network}", gain]
+        return [f"{self.verdict}: {chosen}, network {self.network}", *self._reference(), gain]
+
+    def _reference(self) -> list[str]:
+        """Return a line on what all columns reach, where a model was trained on them."""
+        if not self.losses or np.isnan(self.losses["all"]):
+            return []
+        selected, every, none = (self.losses[name] for name in ("selected", "all", "none"))
+        columns = f"{self.n_features} of {self.n_features_in} columns"
+        return [f"held-out loss: {columns} {selected:.3f}, all columns {every:.3f}, no column {none:.3f}"]
 
     def _notes(self) -> list[str]:
         more = self.n_features - MOST_ROWS

@@ -68,7 +68,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Fitted:
-    """A trained stack of one model, and how it came about.
+    """A trained team of models, or a single one, and how it came about.
 
     Attributes
     ----------
@@ -78,6 +78,8 @@ class Fitted:
     data : Prepared
     lam : float
     found : Found, or None when lam was given
+    shrink : float
+        What the distance of its outputs from the base rate is multiplied by.
     """
 
     trained: Trained
@@ -85,6 +87,7 @@ class Fitted:
     data: Prepared
     lam: float
     found: Any = None
+    shrink: float = 1.0
 
 
 def fit_single(task: Task, lam: float) -> Fitted:

@@ -39,6 +39,11 @@ class Target:
     facts: dict[str, Any]
 
 
+def mean_of_teams(values: Tensor, n_members: int) -> Tensor:
+    """Return the means of every n_members rows in a row, shape (n_models / n_members, ...)."""
+    return values.unflatten(0, (-1, n_members)).mean(1)
+
+
 class Objective(BaseEstimator, ABC):
     """An objective: the loss of each model given its sample weights, and the meaning of y.
 
@@ -93,6 +98,20 @@ class Objective(BaseEstimator, ABC):
         """Return the mean loss on held-out rows, shape (n_models,); NaN for a model without any."""
         return self.mean_loss(output, rows, test_weights, learned)
 
+    def held_out_losses(
+        self, output: Tensor, rows: Rows, weights: Tensor, parts: Tensor, learned: Learned
+    ) -> Tensor:
+        """Return the mean loss on several parts of the held-out rows, shape (n_models, n_parts).
+
+        Parameters
+        ----------
+        output, rows, weights, learned : as in `held_out_loss`
+        parts : Tensor, shape (n_models, n_parts, n_samples)
+            The weights of the rows in each part.
+        """
+        losses = [self.held_out_loss(output, rows, weights, part, learned) for part in parts.unbind(1)]
+        return torch.stack(losses, dim=1)
+
     @staticmethod
     def _per(total: Tensor, loss: Tensor) -> Tensor:
         return torch.where(total > 0, loss / total.clamp_min(torch.finfo(total.dtype).tiny), torch.nan)
@@ -104,6 +123,11 @@ class Objective(BaseEstimator, ABC):
     def peers(self, rows: Rows) -> Tensor:
         """Return for each row the number of the set of rows within which the loss compares."""
         return torch.zeros_like(self.strata(rows))
+
+    def average(self, output: Tensor, learned: Learned, n_members: int) -> tuple[Tensor, Learned]:
+        """Return the mean outputs of teams of n_members models in a row, and what they are read with."""
+        common = {name: mean_of_teams(value, n_members) for name, value in learned.items()}
+        return mean_of_teams(output, n_members), common
 
     def read(self, output: Tensor, learned: Learned) -> Tensor:
         """Turn network outputs into predictions on the scale of y."""

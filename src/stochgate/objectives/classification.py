@@ -77,15 +77,23 @@ class Classification(Objective):
     def loss(  # noqa: D102
         self, output: Tensor, rows: Rows, weights: Tensor, learned: Learned
     ) -> Tensor:
-        weights = self._weigh(rows, weights, learned)
+        return (self._losses(output, rows) * self._weigh(rows, weights, learned)).sum(1)
+
+    def held_out_losses(  # noqa: D102
+        self, output: Tensor, rows: Rows, weights: Tensor, parts: Tensor, learned: Learned
+    ) -> Tensor:
+        weighed = torch.stack([self._weigh(rows, part, learned) for part in parts.unbind(1)], dim=1)
+        return self._per(weighed.sum(2), (weighed @ self._losses(output, rows).unsqueeze(2)).squeeze(2))
+
+    @staticmethod
+    def _losses(output: Tensor, rows: Rows) -> Tensor:
+        """Return the loss of each row, shape (n_models, n_samples)."""
         label = rows["label"].expand(output.shape[:2])
         if output.shape[2] == 1:
-            losses = F.binary_cross_entropy_with_logits(
+            return F.binary_cross_entropy_with_logits(
                 output[..., 0], label.to(output.dtype), reduction="none"
             )
-        else:
-            losses = F.cross_entropy(output.permute(0, 2, 1), label, reduction="none")
-        return (losses * weights).sum(1)
+        return F.cross_entropy(output.permute(0, 2, 1), label, reduction="none")
 
     def total(self, rows: Rows, weights: Tensor, learned: Learned) -> Tensor:  # noqa: D102
         return self._weigh(rows, weights, learned).sum(1)

@@ -65,9 +65,27 @@ class Regression(Objective):
     def loss(  # noqa: D102
         self, output: Tensor, rows: Rows, weights: Tensor, learned: Learned
     ) -> Tensor:
+        return self._losses(output, rows, learned).mul(weights).sum(1)
+
+    def held_out_losses(  # noqa: D102
+        self, output: Tensor, rows: Rows, weights: Tensor, parts: Tensor, learned: Learned
+    ) -> Tensor:
+        return self._per(
+            parts.sum(2), (parts @ self._losses(output, rows, learned).unsqueeze(2)).squeeze(2)
+        )
+
+    @staticmethod
+    def _losses(output: Tensor, rows: Rows, learned: Learned) -> Tensor:
+        """Return the loss of each row, shape (n_models, n_samples)."""
         center, scale = learned["center"].unsqueeze(1), learned["scale"].unsqueeze(1)
         y = ((rows["y"] - center) / scale).to(output.dtype)  # (n_models, n_samples, n_outputs)
-        return ((output - y) ** 2).mean(2).mul(weights).sum(1)
+        return ((output - y) ** 2).mean(2)
+
+    def average(self, output: Tensor, learned: Learned, n_members: int) -> tuple[Tensor, Learned]:
+        """Return the mean outputs; each model's are on its own scale of y, so they are read first."""
+        values, common = super().average(self.read(output, learned), learned, n_members)
+        mean = (values - common["center"].unsqueeze(1)) / common["scale"].unsqueeze(1)
+        return mean.to(output.dtype), common
 
     def read(self, output: Tensor, learned: Learned) -> Tensor:  # noqa: D102
         return output * learned["scale"].unsqueeze(1) + learned["center"].unsqueeze(1)

@@ -20,7 +20,14 @@ ROUNDING = 10  # times the precision of a loss is no difference, as where a shad
 
 
 def conditional_p_values(
-    setting: Setting, lam: float, last_step: int, learns: np.ndarray, candidates: np.ndarray, seed: int
+    setting: Setting,
+    lam: float,
+    last_step: int,
+    learns: np.ndarray,
+    candidates: np.ndarray,
+    seed: int,
+    *,
+    given_others: bool = True,
 ) -> np.ndarray:
     r"""Return a p-value for every gate, shape (n_gates,); 1 for those that are no candidates.
 
@@ -40,6 +47,9 @@ def conditional_p_values(
         Which rows each model learns from; it is judged on the others.
     candidates : ndarray of bool, shape (n_gates,)
     seed : int
+    given_others : bool, default=True
+        Whether shadows know what the other columns say; otherwise they are permuted columns, and a small p
+        says only that the models use the gate.
     """
     p_values = np.ones(len(candidates))
     if not candidates.any():
@@ -56,7 +66,7 @@ def conditional_p_values(
     generator = torch.Generator().manual_seed(seed)
     for gate in tested:
         in_models = torch.from_numpy(opened[:, gate]).to(weights.device)
-        p_values[gate] = judge.p_value(int(gate), in_models, generator)
+        p_values[gate] = judge.p_value(int(gate), in_models, generator, given_others)
     return p_values
 
 
@@ -77,11 +87,13 @@ class _Judge:
         self.peers = setting.objective.peers(setting.target.rows).to(self.X.device)
 
     @torch.no_grad()
-    def p_value(self, gate: int, in_models: Tensor, generator: torch.Generator) -> float:
+    def p_value(
+        self, gate: int, in_models: Tensor, generator: torch.Generator, given_others: bool
+    ) -> float:
         """Return the p-value of one gate, judged by the models that open it."""
         at = self.gate_of == gate
         real = self.X[:, at]
-        expected = self._expected(gate, real)
+        expected = self._expected(gate, real) if given_others else torch.zeros_like(real)
         losses = [self._loss(self.X, in_models)]
         X = self.X.clone()
         for _ in range(N_DRAWS):

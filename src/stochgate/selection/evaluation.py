@@ -7,9 +7,10 @@ import numpy as np
 from sklearn.metrics import check_scoring
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import _num_features
 
 from stochgate.metrics import support_overlap
-from stochgate.selection.outer import Rivals, judge_fold
+from stochgate.selection.outer import JudgedFold, Rivals, judge_fold
 from stochgate.selection.splits import read_rows, split_rows
 
 _METRICS = {"classifier": "accuracy", "regressor": "R2", "survival": "concordance index", "other": "score"}
@@ -32,6 +33,8 @@ class Evaluation:
     supports : ndarray of bool, shape (n_folds, n_features), or None
         What each fold selected; None when the model selects nothing that could be read.
     feature_names : list of str
+        What is selected from: the columns of X or, where the steps of a pipeline make others, those of all
+        folds together. A column that a fold does not have is not selected there.
     mean, sd, standard_error : float
         Of `scores`. Folds share rows to learn from, so that the standard error is somewhat too small.
     n_selected : ndarray of int, shape (n_folds,), or None
@@ -141,7 +144,8 @@ def evaluate(
     Parameters
     ----------
     model : estimator
-        One of this library, or any of scikit-learn's kind; it is cloned, and not fitted itself.
+        One of this library, a pipeline that ends in one, or any of scikit-learn's kind; it is cloned, and
+        not fitted itself. Groups and weights go to the last step of a pipeline.
     X, y : as `model.fit` takes them
     cv : int or splitter, default=5
         What scikit-learn's `cv` takes. A number gives shuffled folds, stratified by class or by event,
@@ -155,8 +159,9 @@ def evaluate(
         One metric as scikit-learn names it; by default `model.score`. Name it where that is another than
         accuracy, R2 or the concordance index, so that the base rate is scored alike.
     without_selection : estimator, optional
-        What "all columns" is. By default, for models of this library, the model with every gate open, its
-        network and its number of steps chosen on folds of the learning rows.
+        What "all columns" is. By default, for models of this library and pipelines that end in one, the
+        model with every gate open, its network and its number of steps chosen on folds of the learning
+        rows.
     n_jobs : int, optional
         Folds at a time.
     random_state : int, RandomState or None, default=None
@@ -178,21 +183,46 @@ def evaluate(
     """
     rivals = Rivals(model, without_selection, _check_scorer(model, scoring), scoring is None)
     rows = read_rows(model, X, y, groups, sample_weight)
-    n_features = rows.X.shape[1] if hasattr(rows.X, "shape") else len(rows.X[0])
-    names = [str(name) for name in getattr(X, "columns", (f"x{j}" for j in range(n_features)))]
+    names = _name_inputs(X)
     seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
     folds = Parallel(n_jobs=n_jobs)(
         delayed(judge_fold)(rivals, rows, train, test, names) for train, test in split_rows(rows, cv, seed)
     )
-    supports = [fold.support for fold in folds]
+    feature_names, supports = _join_selections(folds, names)
     return Evaluation(
         scoring if isinstance(scoring, str) else getattr(scoring, "__name__", _METRICS[rows.kind]),
         np.array([fold.score for fold in folds]),
         np.array([fold.all_columns for fold in folds]),
         np.array([fold.base_rate for fold in folds]),
-        None if any(support is None for support in supports) else np.array(supports),
-        names,
+        supports,
+        feature_names,
     )
+
+
+def _name_inputs(X: Any) -> list[str]:
+    """Return what the columns of X are called; nothing for texts, which have none yet."""
+    if hasattr(X, "columns"):
+        return [str(name) for name in X.columns]
+    try:
+        return [f"x{j}" for j in range(_num_features(X))]
+    except TypeError:
+        return []
+
+
+def _join_selections(folds: list[JudgedFold], names: list[str]) -> tuple[list[str], np.ndarray | None]:
+    """Return the columns of all folds and what each fold selected of them, shape (n_folds, n_columns)."""
+    supports = [fold.support for fold in folds if fold.support is not None]
+    columns = [fold.columns for fold in folds]
+    if len(supports) < len(folds):
+        return names, None
+    if all(others == columns[0] for others in columns):
+        return columns[0], np.array(supports)
+    joined = list(dict.fromkeys(name for own in columns for name in own))
+    place = {name: j for j, name in enumerate(joined)}
+    joint = np.zeros((len(folds), len(joined)), dtype=bool)
+    for row, own, support in zip(joint, columns, supports, strict=True):
+        row[[place[name] for name in own]] = support
+    return joined, joint
 
 
 def _check_scorer(model: Any, scoring: Any) -> Any:

@@ -1,5 +1,6 @@
 """Folds as weights, and blocks of rows."""
 
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,8 @@ import numpy as np
 from stochgate.selection.splits import make_splitter
 
 LEARNS, JUDGES, IDLE = 1, 0, -1
+FEW = 200  # of fewer rows one round of folds says little: each row is held out
+ROUNDS = 3  # so many times
 
 
 def make_folds(cv: Any, strata: np.ndarray, seed: int, groups: Any = None) -> np.ndarray:
@@ -17,7 +20,8 @@ def make_folds(cv: Any, strata: np.ndarray, seed: int, groups: Any = None) -> np
     Parameters
     ----------
     cv : int or what scikit-learn's `cv` takes
-        A number gives shuffled folds, stratified where every stratum has that many rows.
+        A number gives shuffled folds, stratified where every stratum has that many rows; of fewer than 200
+        rows three rounds of them, unless there are groups.
     strata : ndarray of int, shape (n_samples,)
     seed : int
     groups : array, shape (n_samples,), optional
@@ -27,19 +31,30 @@ def make_folds(cv: Any, strata: np.ndarray, seed: int, groups: Any = None) -> np
     --------
     >>> import numpy as np
     >>> from stochgate.selection import make_folds
-    >>> (make_folds(5, np.repeat([0, 1], 10), seed=0) == 1).sum(axis=1)
-    array([16, 16, 16, 16, 16])
+    >>> (make_folds(5, np.repeat([0, 1], 100), seed=0) == 1).sum(axis=1)
+    array([160, 160, 160, 160, 160])
     """
     n_samples = len(strata)
     n_units = n_samples if groups is None else len(np.unique(groups))
-    n_folds = min(int(cv), n_units) if isinstance(cv, (int, np.integer)) else cv
-    splitter = make_splitter(n_folds, strata, seed, groups)
+    a_number = isinstance(cv, (int, np.integer))
+    n_folds = min(int(cv), n_units) if a_number else cv
+    rounds = ROUNDS if a_number and groups is None and n_folds < n_samples < FEW else 1
+    splits = chain.from_iterable(
+        make_splitter(n_folds, strata, seed + i, groups).split(np.zeros((n_samples, 1)), strata, groups)
+        for i in range(rounds)
+    )
     folds = []
-    for train, test in splitter.split(np.zeros((n_samples, 1)), strata, groups):
+    for train, test in splits:
         roles = np.full(n_samples, IDLE, dtype=np.int8)
         roles[test], roles[train] = JUDGES, LEARNS
         folds.append(roles)
     return np.array(folds)
+
+
+def count_first(learns: np.ndarray) -> int:
+    """Return how many folds the first round has: those before a row is held out again."""
+    again = (learns == JUDGES).cumsum(axis=0).max(axis=1) > 1
+    return int(again.argmax()) if again.any() else len(learns)
 
 
 def make_blocks(n_blocks: int, strata: np.ndarray, seed: int, groups: Any = None) -> np.ndarray:

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
 from stochgate.selection.splits import Rows
+from stochgate.selection.steps import follow_selection, list_steps
 
 Scorer = Callable[[Any, Any, Any], float]
 _CONSTANT_RISK = 0.5  # the concordance index of one risk for all
@@ -24,7 +26,8 @@ class Rivals:
     ----------
     model : estimator
     without_selection : estimator or None
-        The competitor with all columns; None for the model with every gate open, if it has gates.
+        The competitor with all columns; None for the model with every gate open, if it or the last step of
+        a pipeline has gates.
     scorer : callable
         ``scorer(estimator, X, y)``
     scores_itself : bool
@@ -44,12 +47,15 @@ class JudgedFold:
     Attributes
     ----------
     score, all_columns, base_rate : float
-    support : ndarray of bool, shape (n_features,), or None
+    columns : list of str
+        What the model selects from: the columns of X, or those that a pipeline makes of them.
+    support : ndarray of bool, shape (n_columns,), or None
     """
 
     score: float
     all_columns: float
     base_rate: float
+    columns: list[str]
     support: np.ndarray | None
 
 
@@ -65,10 +71,13 @@ def judge_fold(
         score = float(rivals.scorer(fitted, judge.X, judge.y))
         other, all_columns = rivals.without_selection, float("nan")
         if other is None:
-            other = _open_all(rivals.model, len(names))
+            # steps of a pipeline may make other columns in each fold
+            n_columns = getattr(list_steps(fitted)[-1][1], "n_features_in_", len(names))
+            other = _open_all(rivals.model, n_columns)
         if other is not None:
             all_columns = float(rivals.scorer(_fit(other, learn), judge.X, judge.y))
-        return JudgedFold(score, all_columns, _base_rate(rivals, learn, judge), _support(fitted, names))
+        base_rate = _base_rate(rivals, learn, judge)
+        return JudgedFold(score, all_columns, base_rate, *_selection(fitted, judge.X, names))
 
 
 def _fit(model: Any, rows: Rows) -> Any:
@@ -77,7 +86,7 @@ def _fit(model: Any, rows: Rows) -> Any:
     Of a pipeline it is the last step that takes groups and weights.
     """
     model, others = clone(model), {}
-    step, last = getattr(model, "steps", [("", model)])[-1]
+    step, last = list_steps(model)[-1]
     prefix = f"{step}__" if step else ""
     if rows.weights is not None:
         others[f"{prefix}sample_weight"] = rows.weights
@@ -86,12 +95,18 @@ def _fit(model: Any, rows: Rows) -> Any:
     return model.fit(rows.X, rows.y, **others)
 
 
-def _open_all(model: Any, n_features: int) -> Any:
-    """Return the model with every gate open, or None for a model without gates."""
-    if not (hasattr(model, "always_keep") and hasattr(model, "lam")):
+def _open_all(model: Any, n_columns: int) -> Any:
+    """Return the model with every gate open, or None for a model without gates.
+
+    Of a pipeline it is the last step that has gates, for as many columns as the steps before make.
+    """
+    step, last = list_steps(model)[-1]
+    if not (hasattr(last, "always_keep") and hasattr(last, "lam")):
         return None
-    keep = np.ones(n_features, dtype=bool)
-    return clone(model).set_params(lam="auto", rule="auto", n_features_to_select=None, always_keep=keep)
+    keep = np.ones(n_columns, dtype=bool)
+    changes = {"lam": "auto", "rule": "auto", "n_features_to_select": None, "always_keep": keep}
+    prefix = f"{step}__" if step else ""
+    return clone(model).set_params(**{prefix + name: value for name, value in changes.items()})
 
 
 def _base_rate(rivals: Rivals, learn: Rows, judge: Rows) -> float:
@@ -105,14 +120,10 @@ def _base_rate(rivals: Rivals, learn: Rows, judge: Rows) -> float:
     return float(rivals.scorer(dummy, judge.X, judge.y))
 
 
-def _support(fitted: Any, names: list[str]) -> np.ndarray | None:
-    """Return what a fitted model selected of X: itself, its best candidate, or a pipeline's steps."""
-    fitted = getattr(fitted, "best_estimator_", fitted)
-    if hasattr(fitted, "get_support"):
-        return np.asarray(fitted.get_support())
-    steps = [step for _, step in getattr(fitted, "steps", ())]
-    last = max((i for i, step in enumerate(steps) if hasattr(step, "get_support")), default=None)
+def _selection(fitted: Any, X: Any, names: list[str]) -> tuple[list[str], np.ndarray | None]:
+    """Return the columns, and what a model, its best candidate or a pipeline's steps selected of them."""
+    steps = list_steps(getattr(fitted, "best_estimator_", fitted))
+    last = max((i for i, (_, step) in enumerate(steps) if hasattr(step, "get_support")), default=None)
     if last is None:
-        return None
-    kept = fitted[: last + 1].get_feature_names_out(names)
-    return np.isin(names, kept) if set(kept) <= set(names) else None
+        return names, None
+    return follow_selection(steps[: last + 1], _safe_indexing(X, [0]), names)

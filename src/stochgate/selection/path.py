@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from stochgate.engine import CLOSED, FREE, OPEN, Plan
 from stochgate.engine.trained import fix
 from stochgate.selection.folds import LEARNS
-from stochgate.selection.setting import Setting, or_infinity, to_numpy
+from stochgate.selection.setting import Setting, at_best, or_infinity, to_numpy
 
 N_SURVIVORS = 3  # the penalties of a path whose features are trained once more,
 HARDER = (2.0, 4.0)  # under so many times their penalty
@@ -22,6 +23,8 @@ LARGER = 1.8
 MOST = 0.5  # while the largest leaves more than this share of the free gates open to the end
 ENOUGH = 380  # rows that one step of a path learns from, at least
 MOST_PARTS = 8  # of the rows that are kept apart; more are gathered as mini-batches
+AGREED = 0.5  # the overlap with their vote at which the folds' sets count as the same set
+REFITS = ("refit", "growing", "all", "team")  # stages whose gates are held open
 _SURVIVORS_SEED = 1 << 20  # survivors meet other noise than on the path
 
 
@@ -31,7 +34,7 @@ class Cells:
 
     Attributes
     ----------
-    stage : {"path", "survivors", "refit"}
+    stage : {"path", "survivors", "refit", "growing", "all", "team"}
     lams : ndarray, shape (n_cells,)
     losses, train : ndarray, shape (n_cells, n_folds)
         On held-out rows, and on the rows learnt from, at each cell's best step; infinite where a model
@@ -40,9 +43,14 @@ class Cells:
         The held-out losses, block by block of the rows.
     step : ndarray of int, shape (n_cells,)
         The step at which a cell's mean held-out loss is lowest.
+    shrink : ndarray, shape (n_cells,)
+        The shrink (`Plan.shrinks`) at which it is lowest; 1 where gates are trained.
     opened, settled : ndarray of bool, shape (n_cells, n_folds, n_gates)
         The gates open at that step, and at the last one: a network that goes on to memorise has its best
         step before the gates have closed.
+    support : ndarray of bool, shape (n_cells, n_gates)
+        What a model on all rows uses: the gates at least half of the folds open or, of a growing penalty,
+        those of a model that was trained on all rows as the folds' models were.
     probability : ndarray, shape (n_cells, n_gates)
         P(z > 0), mean over the folds.
     """
@@ -53,8 +61,10 @@ class Cells:
     train: np.ndarray
     by_block: np.ndarray
     step: np.ndarray
+    shrink: np.ndarray
     opened: np.ndarray
     settled: np.ndarray
+    support: np.ndarray
     probability: np.ndarray
 
     def before(self, others: "Cells") -> "Cells":
@@ -63,9 +73,10 @@ class Cells:
         joined = (np.concatenate([getattr(self, name), getattr(others, name)]) for name in names)
         return Cells(self.stage, *joined)
 
-    def voted(self, *, at_end: bool = False) -> np.ndarray:
-        """Return the gates at least half of the folds open, or have open at the end: (n_cells, n_gates)."""
-        return (self.settled if at_end else self.opened).mean(axis=1) >= 0.5
+
+def vote(opened: np.ndarray) -> np.ndarray:
+    """Return the gates that at least half of the folds open: (..., n_folds, n_gates) -> (..., n_gates)."""
+    return opened.mean(axis=-2) >= 0.5
 
 
 def race(
@@ -85,12 +96,25 @@ def race(
         Losses of the model without features.
     """
     paths = [train_path(setting, lams, learns) for setting in settings]
+    return [
+        [path, *go_on(setting, path, learns, empty)] if goes_on else [path]
+        for setting, path, goes_on in zip(settings, paths, may_win(paths, empty), strict=True)
+    ]
+
+
+def may_win(paths: Sequence[Cells], empty: np.ndarray) -> np.ndarray:
+    """Return which networks gain enough on their paths to go on, shape (n_networks,)."""
     gains = np.array([empty.mean() - path.losses.mean(axis=1).min() for path in paths])
     clear = gains.max() > CLEAR * empty.mean()
-    return [
-        [path] if clear and gain < RIVAL * gains.max() else [path, *go_on(setting, path, learns, empty)]
-        for setting, path, gain in zip(settings, paths, gains, strict=True)
-    ]
+    return (gains >= RIVAL * gains.max()) | (not clear)
+
+
+def agree(path: Cells) -> bool:
+    """Return whether the folds open the same features at any penalty that leaves some but not all."""
+    return any(
+        0 < opened.sum() < opened.size and agreement(opened, vote(opened)) >= AGREED
+        for opened in path.settled
+    )
 
 
 def train_path(setting: Setting, lams: np.ndarray, learns: np.ndarray) -> Cells:
@@ -135,6 +159,7 @@ def go_on(setting: Setting, path: Cells, learns: np.ndarray, empty: np.ndarray) 
         for cells in (path, *stages)
         for gates in (cells.opened, cells.settled)
         for i in np.flatnonzero(_small(gates, max(50, n_samples // 2)) & _worth(cells, empty))
+        if agreement(gates[i], vote(gates[i])) >= AGREED
     }
     if unique:
         of, sets = zip(*unique.values(), strict=True)
@@ -149,41 +174,48 @@ def train_cells(
     learns: np.ndarray,
     allowed: np.ndarray | None = None,
     first_seed: int = 0,
+    *,
+    support: np.ndarray | None = None,
+    n_members: int = 1,
 ) -> Cells:
     """Train cells on folds as one plan.
 
     Parameters
     ----------
     setting : Setting
-    stage : {"path", "survivors", "refit"}
-        Refits hold the gates open that the others train.
+    stage : {"path", "survivors", "refit", "growing", "all", "team"}
+        The first two train the gates, the others hold them open.
     lams : ndarray, shape (n_cells,)
     learns : ndarray, shape (n_folds, n_samples), as of `make_folds`
     allowed : ndarray of bool, shape (n_cells, n_folds, n_gates), optional
         The gates a model may open; all by default.
     first_seed : int
         Added to the seeds, for folds that go on where others ended.
+    support : ndarray of bool, shape (n_cells, n_gates), optional
+        What a model on all rows uses; by default the vote of the folds.
+    n_members : int
+        Models in each team, where gates are held open.
     """
-    plan = _plan_cells(setting, stage, lams, learns, allowed, first_seed)
-    models, of = _distinct(plan, len(learns))
-    if len(models) < plan.n_models:
-        plan = plan.take(torch.tensor(models))
+    plan, of = _plan_cells(setting, stage, lams, learns, allowed, first_seed, n_members)
     trained, _ = setting.execute(plan)
-    losses = or_infinity(trained.held_out_loss)  # (n_snapshots, n_distinct)
-    best = losses[:, of].mean(axis=2).argmin(axis=0)  # (n_cells,)
-    at = best[:, None], of
-    fixed = trained.models.fixed[of]
-    gates, last = trained.gate_path[at], trained.gate_path[-1][of]  # (n_cells, n_folds, n_gates)
-    opened, settled = (fix(setting.gate.value(g), fixed) > 0 for g in (gates, last))
+    losses = or_infinity(trained.shrunk_loss)  # (n_snapshots, n_models, 1 + n_blocks, n_shrinks)
+    held_out, best, shrink = at_best(losses[:, of, 0])
+    by_block = to_numpy(trained.shrunk_loss)[best[:, None], of, 1:, shrink[:, None]]
+    member = of * n_members
+    fixed = trained.models.fixed[member]
+    gates, last = trained.gate_path[best[:, None], member], trained.gate_path[-1][member]
+    opened, settled = ((fix(setting.gate.value(g), fixed) > 0).cpu().numpy() for g in (gates, last))
     return Cells(
         stage,
         np.asarray(lams, dtype=float),
-        losses[at],
-        to_numpy(trained.train_loss)[at],
-        to_numpy(trained.block_loss)[at],
+        held_out,
+        to_numpy(trained.train_loss)[best[:, None], of],
+        by_block,
         trained.steps.numpy()[best],
-        opened.cpu().numpy(),
-        settled.cpu().numpy(),
+        np.array(plan.shrinks)[shrink],
+        opened,
+        settled,
+        vote(opened) if support is None else support,
         to_numpy(fix(setting.gate.open_probability(gates), fixed)).mean(axis=1),
     )
 
@@ -195,36 +227,41 @@ def _plan_cells(
     learns: np.ndarray,
     allowed: np.ndarray | None,
     first_seed: int,
-) -> Plan:
-    """Plan the models of some cells, all folds of one penalty after another."""
+    n_members: int,
+) -> tuple[Plan, np.ndarray]:
+    """Plan the models of some cells; return too which of the plan each cell has on each fold.
+
+    Refits have no penalty, so those of the same features on the same fold are planned once.
+    """
     weights, test = setting.fold_weights(learns, len(lams))
-    fixed = setting.fixed.to(weights.device)[None]
+    fixed = setting.fixed.to(weights.device).expand(len(weights), -1)
+    refits = stage in REFITS
     if allowed is not None:
         free = torch.from_numpy(allowed.reshape(-1, allowed.shape[2])).to(weights.device)
-        given = torch.where(free, OPEN if stage == "refit" else FREE, CLOSED)
+        given = torch.where(free, OPEN if refits else FREE, CLOSED)
         fixed = torch.where(fixed == OPEN, fixed, given).to(torch.int8)
     seed = setting.seed + first_seed + np.tile(np.arange(len(learns)), len(lams))
-    judged = {"test_weights": test, "blocks": setting.block_tensor()}
-    if stage == "refit":
-        return setting.refit_plan(seed, weights, fixed, **judged)
+    if refits:
+        models, of = _distinct(seed, fixed)
+        judged = {"test_weights": test[models], "blocks": setting.block_tensor()}
+        plan = setting.refit_plan(
+            seed[models], weights[models], fixed[models], n_members=n_members, **judged
+        )
+        return plan, of.reshape(-1, len(learns))
     seed = seed + _SURVIVORS_SEED * (stage == "survivors")
+    judged = {"test_weights": test, "blocks": setting.block_tensor()}
     plan = setting.plan(np.repeat(lams, len(learns)), seed, weights, fixed, **judged)
-    return with_fewer_rows(plan, learns) if stage == "path" else plan
+    plan = with_fewer_rows(plan, learns) if stage == "path" else plan
+    return plan, np.arange(plan.n_models).reshape(-1, len(learns))
 
 
-def _distinct(plan: Plan, n_folds: int) -> tuple[list[int], np.ndarray]:
-    """Return the models that differ, and which of them each cell has on each fold: (n_cells, n_folds).
-
-    Refits have no penalty, so those of the same features on the same fold are one model.
-    """
-    fixed = (row.tobytes() for row in plan.fixed.cpu().numpy())
+def _distinct(seed: np.ndarray, fixed: Tensor) -> tuple[list[int], np.ndarray]:
+    """Return the models that differ in seed (of the fold) or gates, and which of them each model equals."""
     first: dict[Any, int] = {}
-    of = [
-        first.setdefault(model, i)
-        for i, model in enumerate(zip(plan.seed.tolist(), plan.lam.tolist(), fixed, strict=True))
-    ]
+    gates = (row.tobytes() for row in fixed.cpu().numpy())
+    of = [first.setdefault(model, i) for i, model in enumerate(zip(seed.tolist(), gates, strict=True))]
     models, place = np.unique(of, return_inverse=True)
-    return models.tolist(), place.reshape(-1, n_folds)
+    return models.tolist(), place
 
 
 def with_fewer_rows(plan: Plan, learns: np.ndarray) -> Plan:
@@ -241,6 +278,12 @@ def with_fewer_rows(plan: Plan, learns: np.ndarray) -> Plan:
         return plan
     order = torch.randperm(n_samples, generator=torch.Generator().manual_seed(plan.data_seed))
     return replace(plan, turns=order.tensor_split(n_parts))
+
+
+def agreement(opened: np.ndarray, support: np.ndarray) -> float:
+    """Return the mean Jaccard overlap of the folds' gates, shape (n_folds, n_gates), with a set."""
+    both, either = (opened & support).sum(axis=1), (opened | support).sum(axis=1)
+    return float((both / np.maximum(either, 1)).mean())
 
 
 def _small(gates: np.ndarray, n_features: int) -> np.ndarray:

@@ -8,7 +8,7 @@ from scipy.stats import norm
 from torch import Tensor
 
 from stochgate.selection.folds import JUDGES, LEARNS
-from stochgate.selection.setting import Recipe, Setting, or_infinity, to_numpy
+from stochgate.selection.setting import Recipe, Setting, at_best, or_infinity, to_numpy
 
 LEVEL = 0.01  # the chance that a look adds anything when there is nothing left
 MAX_LOOKS = 3
@@ -40,7 +40,8 @@ def look_again(setting: Setting, recipe: Recipe, learns: np.ndarray) -> Looked:
     nothing to do with y given the selected ones is uncorrelated with them: with r and x freed of the folds'
     means and of the selected columns, :math:`x^T r / (|x| |r| / \sqrt{n})` is standard normal, where n
     rows less one for each of these count.
-    Features are added where its p-value, times the number of columns, is below 0.01.
+    Features are added where its p-value, times the number of columns, is below 0.01, unless the folds'
+    held-out loss is higher with them.
 
     An added feature enters linearly, as it was found, unless the folds' held-out loss is lower when it goes
     through the hidden layers.
@@ -64,8 +65,10 @@ def look_again(setting: Setting, recipe: Recipe, learns: np.ndarray) -> Looked:
             correlation_z(setting, residual * fold[:, None], recipe.support, learns) for fold in learning
         ]
         share = (np.array(without) > critical).mean(axis=0).clip(1 / len(learns))
-        frequency = np.where(added, share, frequency)
-        recipe = _with_added(setting, recipe, added, learns)
+        larger = _with_added(setting, recipe, added, learns)
+        if larger is recipe:
+            break
+        frequency, recipe = np.where(added, share, frequency), larger
     return Looked(recipe, frequency)
 
 
@@ -102,23 +105,28 @@ def _held_out_residual(setting: Setting, recipe: Recipe, learns: np.ndarray) -> 
     """Return minus the gradient of each row's loss where it was held out, (n_samples, n_outputs)."""
     weights, test = setting.fold_weights(learns)
     trained, design = recipe.train(setting, weights, test)
-    output = trained.models.predict(design).detach().requires_grad_()
-    loss = setting.objective.loss(output, setting.target.rows, test, trained.models.learned)
+    teams = trained.models.teams(design)
+    output = teams.shrunk(recipe.shrink).detach().requires_grad_()
+    loss = setting.objective.loss(output, setting.target.rows, test, teams.learned)
     (gradient,) = torch.autograd.grad(loss.sum(), output)
     return -gradient.sum(0).double()
 
 
 def _with_added(setting: Setting, recipe: Recipe, added: np.ndarray, learns: np.ndarray) -> Recipe:
-    """Return the recipe with more features: linear, or through the hidden layers where that is better."""
+    """Return the recipe with more features: linear, or through the hidden layers where that is better.
+
+    Where both raise the held-out loss the recipe stays as it is.
+    """
     deep = replace(recipe, support=recipe.support | added)
-    ways = [deep]
+    ways = [recipe, deep]
     if setting.network.with_linear([]) is not None:
         ways.append(replace(deep, linear=recipe.linear | added))
     weights, test = setting.fold_weights(learns)
     best: list[tuple[float, Recipe]] = []
     for way in ways:
         trained, _ = replace(way, last_step=None).train(setting, weights, test)
-        losses = or_infinity(trained.held_out_loss).mean(axis=1)
-        step = int(trained.steps[losses.argmin()])
-        best.append((losses.min(), replace(way, last_step=step)))
-    return min(best, key=lambda found: found[0])[1]
+        losses, snapshot, shrink = at_best(or_infinity(trained.shrunk_loss)[:, None, :, 0])
+        step, factor = int(trained.steps[snapshot[0]]), trained.models.plan.shrinks[shrink[0]]
+        best.append((losses.mean(), replace(way, last_step=step, shrink=factor)))
+    loss, found = min(best, key=lambda judged: judged[0])
+    return recipe if loss == best[0][0] else found

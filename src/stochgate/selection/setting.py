@@ -15,6 +15,9 @@ from stochgate.networks import Network
 from stochgate.objectives import Objective, Target
 from stochgate.selection.folds import JUDGES, LEARNS
 
+SHRINKS = (0.03, 0.1, 0.2, 0.35, 0.6, 0.8, 1.0)  # how sure of itself a refit is made: see `Plan.shrinks`
+_MEMBERS_SEED = 1 << 22  # from one member of a team to the next
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -63,14 +66,26 @@ class Setting:
             **others,
         )
 
-    def refit_plan(self, seed: Any, weights: Tensor, fixed: Tensor, **others: Any) -> Plan:
-        """Plan models whose gates are all open or closed for good.
+    def refit_plan(
+        self, seed: Any, weights: Tensor, fixed: Tensor, *, n_members: int = 1, **others: Any
+    ) -> Plan:
+        """Plan models whose gates are all open or closed for good, or teams of such models.
 
-        Fewer steps suffice without the gates' noise, and they are judged more often.
+        Fewer steps suffice without the gates' noise. The members of a team have other initial weights and
+        see the rows with other weights (Rubin's Bayesian bootstrap), whose mean over the team is 1.
         """
         n_steps = max(1, self.training.n_steps * 2 // 3)
-        plan = self.plan(0.0, seed, weights, fixed, **others)
-        plan.training.set_params(n_steps=n_steps, n_snapshots=min(40, n_steps))
+        if n_members > 1:
+            seed = np.repeat(np.broadcast_to(seed, len(weights)), n_members)
+            seed = seed + _MEMBERS_SEED * np.tile(np.arange(n_members), len(weights))
+            fixed = fixed.expand(len(weights), -1).repeat_interleave(n_members, 0)
+            drawn = np.random.RandomState(self.seed).exponential(size=(n_members, weights.shape[1]))
+            shares = torch.from_numpy(drawn / drawn.mean(axis=0)).to(weights)
+            weights = (weights.unsqueeze(1) * shares).flatten(0, 1)
+            if others.get("test_weights") is not None:
+                others["test_weights"] = others["test_weights"].repeat_interleave(n_members, 0)
+        plan = self.plan(0.0, seed, weights, fixed, n_members=n_members, shrinks=SHRINKS, **others)
+        plan.training.set_params(n_steps=n_steps, n_snapshots=min(20, n_steps))
         return plan
 
     def execute(self, plan: Plan) -> tuple[Trained, Design]:
@@ -122,17 +137,23 @@ class Recipe:
     lam : float or None
         The penalty on the other gates; None when they are held open.
     last_step : int or None for all steps
+    shrink : float
+        What the distance of its outputs from the base rate is multiplied by.
     """
 
     support: np.ndarray
     linear: np.ndarray
     lam: float | None
     last_step: int | None
+    shrink: float = 1.0
 
     def train(
-        self, setting: Setting, weights: Tensor, test: Tensor | None = None
+        self, setting: Setting, weights: Tensor, test: Tensor | None = None, n_members: int = 1
     ) -> tuple[Trained, Design]:
-        """Train it once for every row of weights, shape (n_models, n_samples)."""
+        """Train it once for every row of weights, shape (n_models, n_samples).
+
+        Where gates are held open it may be a team of several models instead of one.
+        """
         support = torch.from_numpy(self.support).to(weights.device)
         linear = torch.from_numpy(self.linear).to(weights.device)
         setting = setting.with_linear(self.linear)
@@ -141,8 +162,27 @@ class Recipe:
         seed = setting.seed + np.arange(len(weights))
         others: dict[str, Any] = {"test_weights": test, "last_step": self.last_step}
         if self.lam is None:
-            return setting.execute(setting.refit_plan(seed, weights, fixed, **others))
+            return setting.execute(setting.refit_plan(seed, weights, fixed, n_members=n_members, **others))
         return setting.execute(setting.plan(self.lam, seed, weights, fixed, **others))
+
+
+def at_best(losses: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return each cell's losses at its best snapshot and shrink, and which these are.
+
+    Parameters
+    ----------
+    losses : ndarray, shape (n_snapshots, n_cells, n_folds, n_shrinks)
+
+    Returns
+    -------
+    losses : ndarray, shape (n_cells, n_folds)
+    snapshot, shrink : ndarray of int, shape (n_cells,)
+        Where the mean over the folds is lowest.
+    """
+    means = losses.mean(axis=2).transpose(1, 0, 2)  # (n_cells, n_snapshots, n_shrinks)
+    flat = means.reshape(len(means), -1).argmin(axis=1)
+    snapshot, shrink = np.unravel_index(flat, means.shape[1:])
+    return losses[snapshot, np.arange(len(means)), :, shrink], snapshot, shrink
 
 
 def to_numpy(values: Tensor) -> np.ndarray:

@@ -1,16 +1,18 @@
 """Selection frequencies over halves of the rows, and the features they stand for."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.stats import false_discovery_control
 
+from stochgate.engine import OPEN
 from stochgate.selection.conditional import conditional_p_values
 from stochgate.selection.error_control import shadow_fdr, shah_samworth_bound, smallest_threshold
 from stochgate.selection.path import Cells, train_cells
 from stochgate.selection.rules import TOLERANCE
 from stochgate.selection.setting import Setting
+from stochgate.selection.why_empty import NO_SIGNAL, Reason, shadows_keep_up, tells_nothing_new, too_rare
 
 MAJORITY = 0.5  # with shadows, a feature must besides be selected by more than half of the halves
 
@@ -60,6 +62,8 @@ class Stable:
         Bound on the expected number of false selections; infinite where none was asked for or holds.
     q_values : ndarray, shape (n_gates,), or None when no fdr was asked for
         The lowest false discovery rate at which a gate is selected.
+    reason : Reason or None
+        Why error control selects nothing, where that is so.
     """
 
     support: np.ndarray
@@ -68,6 +72,7 @@ class Stable:
     threshold: float
     expected_false: float
     q_values: np.ndarray | None = None
+    reason: Reason | None = None
 
 
 def train_halves(
@@ -120,18 +125,25 @@ def stable_by_bound(found: Frequencies, max_false: float) -> Stable:
     """Return the gates that a bound on the expected number of false ones lets pass.
 
     At each penalty the threshold is the lowest that the bound allows; of the penalties the one is taken
-    that selects most.
+    that selects most, and where none selects any, the one that comes nearest.
     """
     n_gates = found.share.shape[1]
-    best: Stable | None = None
+    tried = []
     for at, (share, q) in enumerate(zip(found.share, found.n_opened, strict=True)):
         threshold = smallest_threshold(q, n_gates, found.n_pairs, max_false)
         bound = shah_samworth_bound(q, n_gates, threshold, found.n_pairs) if threshold <= 1 else 0.0
-        stable = Stable(share >= threshold, share, at, threshold, bound)
-        if best is None or stable.support.sum() > best.support.sum():
-            best = stable
-    assert best is not None  # there is at least one penalty
-    return best
+        tried.append(Stable(share >= threshold, share, at, threshold, bound))
+    best = max(tried, key=lambda stable: stable.support.sum())
+    if best.support.any():
+        return best
+    best = max(tried, key=lambda stable: stable.frequency.max() - stable.threshold)
+    return replace(best, reason=too_rare(best.frequency, *_needed(best, found)))
+
+
+def _needed(stable: Stable, found: Frequencies) -> tuple[float, int]:
+    """Return how many halves must open a gate, and of how many."""
+    n_halves = 2 * found.n_pairs
+    return float(np.ceil(n_halves * stable.threshold - 1e-9)), n_halves
 
 
 def stable_by_shadows(found: Frequencies, n_gates: int, fdr: float) -> Stable:
@@ -152,8 +164,16 @@ def stable_by_shadows(found: Frequencies, n_gates: int, fdr: float) -> Stable:
     scores = found.share[: at + 1].mean(axis=0)
     q_values = shadow_fdr(scores[:n_gates], scores[n_gates:])
     share = found.share[at, :n_gates]
-    support = (q_values <= fdr) & (share > MAJORITY) & (found.best is not None)
-    return Stable(support, share, at, MAJORITY, float("inf"), q_values)
+    candidates = (share > MAJORITY) & (found.best is not None)
+    support, reason = candidates & (q_values <= fdr), None
+    n_halves = 2 * found.n_pairs
+    if not candidates.any():
+        reason = too_rare(share, found.n_pairs + 1, n_halves)
+    elif not support.any():
+        n_sets = len(scores) // n_gates - 1
+        lowest = float(q_values[candidates].min())
+        reason = shadows_keep_up(int(candidates.sum()), n_gates, n_sets, fdr, lowest, n_halves)
+    return Stable(support, share, at, MAJORITY, float("inf"), q_values, reason)
 
 
 def stable_and_telling(
@@ -182,14 +202,47 @@ def stable_and_telling(
     fdr : float or None
     max_false : float
         Counts when fdr is None.
+
+    Returns
+    -------
+    Stable
+        With a reason where no gate is selected but those that are kept anyway.
     """
     if fdr is None:
         stable = stable_by_bound(found, max_false)
     else:
         stable = replace(stable_at(found, MAJORITY + 0.5 / found.n_pairs), expected_false=float("inf"))
     lam, step = float(found.lams[stable.at]), int(found.step[stable.at])
-    p_values = conditional_p_values(setting, lam, step, halves, stable.support, seed)
-    if fdr is None:
-        return replace(stable, support=stable.support & (p_values <= max_false / len(p_values)))
-    q_values = false_discovery_control(p_values)
-    return replace(stable, support=stable.support & (q_values <= fdr), q_values=q_values)
+
+    def judge(**how: bool) -> np.ndarray:
+        p_values = conditional_p_values(setting, lam, step, halves, stable.support, seed, **how)
+        return p_values if fdr is None else false_discovery_control(p_values)
+
+    values, free = judge(), (setting.fixed != OPEN).cpu().numpy()
+    level = max_false / len(values) if fdr is None else fdr
+    support, reason = stable.support & (values <= level), None
+    if free.any() and not (support & free).any():
+        if fdr is not None and found.best is None:
+            reason = Reason(NO_SIGNAL)
+        else:
+            kind = "p-value" if fdr is None else "q-value"
+            reason = _explain(stable, found, free, values, level, judge, kind)
+    return replace(stable, support=support, q_values=None if fdr is None else values, reason=reason)
+
+
+def _explain(
+    stable: Stable,
+    found: Frequencies,
+    free: np.ndarray,
+    values: np.ndarray,
+    level: float,
+    judge: Callable[..., np.ndarray],
+    kind: str,
+) -> Reason:
+    """Return why no free gate passes: none is stable, or what is stable tells nothing new."""
+    candidates, needed = stable.support & free, _needed(stable, found)
+    if not candidates.any():
+        return too_rare(stable.frequency[free], *needed)
+    used = judge(given_others=False) <= level
+    shortfall = f"lowest {kind} {values[candidates].min():.2g}, at most {level:.2g} passes"
+    return tells_nothing_new(candidates, used, *needed, shortfall)

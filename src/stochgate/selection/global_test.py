@@ -1,0 +1,62 @@
+"""Do all columns together have anything to do with y? A test with more power than held-out losses."""
+
+import numpy as np
+import torch
+
+from stochgate.selection.setting import Setting
+
+LEVEL = 0.005  # how often noise may pass
+N_PERMUTATIONS = 999
+MOST_ROWS = 2000  # of more rows held-out losses have power enough
+_AT_ONCE = 100
+
+
+def columns_tell(setting: Setting, seed: int) -> bool:
+    r"""Return whether columns and y are associated, by Goeman's global test.
+
+    With r the residuals of the model without features, :math:`r_i = -\partial \ell_i / \partial f_i`, and
+    x_j the columns at unit variance, :math:`Q = \sum_j (x_j^T r)^2` adds up what every column tells. It is
+    held against the same sum for residuals that are dealt to the rows anew: within the sets of rows that
+    the loss compares, so that strata of a Cox model stay apart.
+
+    Parameters
+    ----------
+    setting : Setting
+    seed : int
+    """
+    columns, n_samples = setting.design.columns, len(setting.weights)
+    if n_samples > MOST_ROWS:
+        return False
+    residual = _residual(setting).to(columns.dtype)  # (n_samples, n_outputs)
+    peers = setting.objective.peers(setting.target.rows).cpu().numpy()
+    _, variance = columns.moments(setting.weights[None])
+    scale = torch.where(variance[0] > 0, variance[0], torch.inf).rsqrt()  # (n_columns,)
+    rng = np.random.RandomState(seed)
+    orders = [np.arange(n_samples), *(_deal(peers, rng) for _ in range(N_PERMUTATIONS))]
+    sums = []
+    for start in range(0, len(orders), _AT_ONCE):
+        index = torch.from_numpy(np.stack(orders[start : start + _AT_ONCE])).to(residual.device)
+        dealt = residual[index].permute(1, 0, 2)  # (n_samples, n_orders, n_outputs)
+        told = columns.project(dealt.flatten(1)) * scale[:, None]
+        sums.append(told.square().sum(0).unflatten(0, dealt.shape[1:]).sum(1))
+    total = torch.cat(sums)
+    rank = 1 + int((total[1:] >= total[0]).sum())
+    return rank <= LEVEL * len(orders)
+
+
+def _residual(setting: Setting) -> torch.Tensor:
+    """Return the residuals of the model without features, freed of their mean, (n_samples, n_outputs)."""
+    weights, rows, objective = setting.weights[None], setting.target.rows, setting.objective
+    learned = objective.learn(rows, weights)
+    base = objective.base(rows, weights, learned).unsqueeze(1).expand(-1, weights.shape[1], -1)
+    output = base.clone().requires_grad_()
+    (gradient,) = torch.autograd.grad(objective.loss(output, rows, weights, learned).sum(), output)
+    return gradient.mean(1) - gradient[0]
+
+
+def _deal(peers: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
+    """Return a random order of the rows that exchanges rows of the same number only."""
+    order = np.empty(len(peers), dtype=np.int64)
+    shuffled = rng.permutation(len(peers))
+    order[np.argsort(peers, kind="stable")] = shuffled[np.argsort(peers[shuffled], kind="stable")]
+    return order
