@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from sklearn.base import clone
-from sklearn.model_selection import GroupKFold, TimeSeriesSplit
+from sklearn.model_selection import GroupKFold, StratifiedKFold, TimeSeriesSplit
 
 from problems import short_training, survival_times, two_classes
 from stochgate import GatedClassifier, GatedCox, GatedRegressor, NoFeatureSelectedWarning, Training
@@ -79,7 +79,10 @@ def test_larger_penalties_are_tried_while_most_gates_stay_open(monkeypatch):
     X, y = two_classes()
     smallest = np.array([1e-9, 1e-10])
     monkeypatch.setattr("stochgate.estimators.auto.make_lams", lambda n_samples: smallest)
-    path = GatedClassifier(network="linear", **FAST).fit(X, y).path_.query("stage == 'path'")
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)  # a number would give few rows several rounds
+    path = (
+        GatedClassifier(network="linear", **{**FAST, "cv": folds}).fit(X, y).path_.query("stage == 'path'")
+    )
     larger = smallest[0] * LARGER ** np.arange(N_LARGER, 0, -1)
     np.testing.assert_allclose(path["lam"], X.shape[1] * np.concatenate([larger, smallest]))
 
@@ -130,7 +133,7 @@ def test_kept_features_stay_and_unselected_ones_are_not_read():
 def test_number_of_folds_changes_the_choice():
     X, y = two_classes()
     a, b = (GatedClassifier(network="linear", cv=cv, **FAST).fit(X, y) for cv in (3, 5))
-    assert not np.allclose(a.path_["held_out_loss"], b.path_["held_out_loss"])
+    assert not set(a.path_["held_out_loss"]) & set(b.path_["held_out_loss"])
 
 
 def test_groups_of_rows_stay_together():
@@ -313,7 +316,7 @@ def test_the_gain_is_free_of_the_choice():
 
 def test_strata_are_shared_out_evenly():
     learns = make_folds(5, np.repeat([0, 1], [40, 10]), seed=0)
-    assert [int((fold == 0)[40:].sum()) for fold in learns] == [2] * 5
+    assert [int((fold == 0)[40:].sum()) for fold in learns] == [2] * 15  # few rows: three rounds
     with pytest.raises(ValueError, match="at least 2 folds"):
         make_folds(1, np.zeros(10), seed=0)
 

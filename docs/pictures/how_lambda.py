@@ -12,8 +12,15 @@ from stochgate import GatedClassifier
 from stochgate.datasets import make_ring
 
 COLOURS = {"linear": "#9a9a9a", "mlp": "#1f77b4", "encoded": "#d95f02"}
-MARKERS = {"path": "o", "survivors": "s", "refit": "^"}
-LABELS = {"path": "gated, all features", "survivors": "gated, survivors", "refit": "refitted, gates open"}
+MARKERS = {"path": "o", "survivors": "s", "refit": "^", "growing": "x", "team": "*", "all": "D"}
+LABELS = {
+    "path": "gated, all features",
+    "survivors": "gated, survivors",
+    "refit": "refits of a vote",
+    "growing": "refits of joint sets",
+    "team": "teams",
+    "all": "all columns",
+}
 
 
 def main() -> None:
@@ -45,7 +52,7 @@ def main() -> None:
     axes.text(1.05, base * 1.01, "model without features")
     axes.set_xscale("log")
     axes.set_xticks([1, 2, 4, 8, 16, 32, 64, 128], [1, 2, 4, 8, 16, 32, 64, 128])
-    axes.set_xlabel("features that at least half of the folds open")
+    axes.set_xlabel("features")
     axes.set_ylabel("mean held-out loss of 5 folds")
     axes.set_title("A ring, or the exclusive-or of two others, among 128 columns (1,000 rows)")
     axes.legend(fontsize=7, ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.14))

@@ -41,7 +41,7 @@ _OF_ONE_FIT = ("_predictor", "_found", "_summary", "network_", "path_", "selecti
 
 
 class NoFeatureSelectedWarning(UserWarning):
-    """No feature was selected: the model predicts the base rate."""
+    """No feature was selected."""
 
 
 class ConstantColumnWarning(UserWarning):
@@ -233,7 +233,10 @@ class GatedEstimator(InquiryMixin, SelectorMixin, BaseEstimator):
     def _warn_of_nothing(self) -> None:
         found = f"at lam={self.lam_:g} and threshold={self.threshold:g}: try a smaller lam"
         if self.lam == "auto" and not hasattr(self, "source_"):  # at() was asked for a penalty
-            found = "because no model beats the base rate on held-out rows"
+            found = (
+                "because no model beats the base rate on held-out rows, and neither single columns nor all "
+                "of them tell more than chance (n_features_to_select=k or lam= select some all the same)"
+            )
             if callable(self.rule):
                 found = "by rule"
         warnings.warn(

@@ -28,9 +28,9 @@ class GatedCox(GatedEstimator):
     Parameters
     ----------
     lam : "auto" or float, default="auto"
-        Strength of the penalty ``lam * sum_g cost_g P(z_g > 0) / n_gates``. "auto" races several kinds of
-        network over a path of penalties and folds, and chooses by held-out loss; the features are those
-        that at least half of the folds open, and the final model is trained on them and all rows. What
+        Strength of the penalty ``lam * sum_g cost_g P(z_g > 0) / n_gates``. "auto" looks for the fewest
+        features that predict as well as the best model: several kinds of network and sets of every size are
+        judged on held-out rows, and the final model is trained on the chosen features and all rows. What
         transfers between data sets is lam / n_gates.
     ties : {"breslow", "efron"}, default="breslow"
         How tied events enter the likelihood and the baseline hazard.
@@ -50,11 +50,12 @@ class GatedCox(GatedEstimator):
     threshold : float, default=0
         A feature is selected when its gate is above; 0.5 is the paper's cutoff for weak signals.
     cv : int or splitter, default=5
-        Folds of the automatic choice; whatever scikit-learn's `cv` takes.
+        Folds of the automatic choice; whatever scikit-learn's `cv` takes. A number of them is drawn three
+        times where rows are fewer than 200 and have no groups.
     rule : {"auto", "best", "one-se"} or callable, default="auto"
-        What the automatic choice takes: the lowest held-out loss with ties to fewer features, the lowest
-        loss, or the fewest features within one standard error of it. A function is given the table `path_`
-        and returns the position of a row, or None for no feature.
+        What the automatic choice takes: the fewest features that predict as well as the best model, the one
+        on all columns included; the lowest held-out loss; or the fewest features within one standard error
+        of it. A function is given the table `path_` and returns the position of a row, or None for no feature.
     n_features_to_select : int, optional
         Select exactly so many gates (a group counts once, `always_keep` counts): the strongest of one model
         on all rows, which chooses features that complement each other.
@@ -85,11 +86,12 @@ class GatedCox(GatedEstimator):
     network_ : str
         The kind of network chosen (automatic choice only, as the two that follow).
     selection_frequency_ : ndarray, shape (n_features,)
-        The share of folds that open a feature at the chosen penalty.
+        The share of folds in whose set a feature is, made as the chosen set was.
     path_ : DataFrame, or list of dict without pandas
-        Every network and penalty with its features and their number at the best step (`n_at_end`: at the
-        last), and losses with their spread over the folds. The losses made the choice: they rank, they are
-        not an estimate of performance.
+        A row for every network and set of features that was judged: how many features a model on all rows
+        uses, how many each fold has open (`n_by_fold`), the folds' vote at their last step (`n_at_end`),
+        and losses with their spread over the folds. The losses made the choice: they rank, they are not
+        an estimate of performance.
     n_steps_ : int
         The step the model is from.
     history_ : dict of ndarray

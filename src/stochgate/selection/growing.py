@@ -11,21 +11,21 @@ from stochgate.selection.setting import Setting, to_numpy
 SMALLEST, LARGEST = 1e-5, 0.3  # penalties per gate at the first and at the last step
 LONGER = 1.5  # times the steps of other models
 N_SNAPSHOTS = 60
-MOST = 300  # the largest set,
+MOST = 1000  # the largest set,
 MOST_SHARE = 0.4  # or this share of the gates where there are many
 MANY = 100
 RATIO = 1.5  # from one size to the next
-PAUSES = (12, 60)  # sizes after which larger ones are tried only where they may gain
+PAUSES = (12, 60, 300)  # sizes after which larger ones are tried only where they may gain
 
 
 def grid_of_sizes(n_gates: int) -> list[int]:
-    """Return the sizes of the sets: 1, 2, 3, 5, 8, 12, ..., of many gates at most two fifths.
+    """Return the sizes of the sets: 1, 2, 3, 4, 6, 9, ..., of many gates at most two fifths.
 
     Examples
     --------
     >>> from stochgate.selection.growing import grid_of_sizes
     >>> grid_of_sizes(13), grid_of_sizes(200)[-2:]
-    ([1, 2, 3, 5, 8, 12, 13], [63, 80])
+    ([1, 2, 3, 4, 6, 9, 13], [72, 80])
     """
     most = most_gates(n_gates)
     sizes = [1]
@@ -112,8 +112,10 @@ def judge_sizes(setting: Setting, sets: np.ndarray, lams: np.ndarray, learns: np
 def _past_best(losses: np.ndarray) -> bool:
     """Return whether the last of several sizes is clearly worse than the best, shape (n_sizes, n_folds)."""
     best = int(losses.mean(axis=1).argmin())
+    if best >= len(losses) - 2 or not np.isfinite(losses[-1]).all():
+        return not np.isfinite(losses[-1]).all()  # a network that diverged
     behind = losses[-1] - losses[best]
-    return best < len(losses) - 2 and bool(behind.mean() > behind.std(ddof=1) / np.sqrt(len(behind)))
+    return bool(behind.mean() > behind.std(ddof=1) / np.sqrt(len(behind)))
 
 
 def grow(progress: float) -> float:
