@@ -111,3 +111,12 @@ def test_an_automatic_choice_is_judged_on_all_rounds(n_samples, grouped, n_folds
     contest = start_contest(task, 3, groups)
     assert len(contest.learns) == len(contest.empty) == n_folds
     assert np.array_equal(contest.first, contest.learns[:3])
+
+
+def test_of_splits_that_overlap_all_count():
+    learns = make_folds(ShuffleSplit(4, test_size=0.5, random_state=0), np.zeros(40), seed=0)
+    assert count_first(learns) == 4
+
+
+def test_no_number_of_folds_means_five():
+    assert np.array_equal(make_folds(None, np.zeros(60), seed=0), make_folds(5, np.zeros(60), seed=0))

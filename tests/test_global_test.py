@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 from scipy import sparse
+from scipy.stats import norm
 
 from problems import ESTIMATORS, make_problem, normal_columns, three_classes
 from stochgate import GatedClassifier, GatedCox, GatedRegressor, Training, survival_target
@@ -18,11 +19,11 @@ def make_setting(estimator_class, X, y, sample_weight=None, dtype="float64", **p
     """Return what the automatic choice trains the linear network with."""
     model = estimator_class(network="linear", training=Training(dtype=dtype), random_state=0, **parameters)
     task, _ = model._task(X, y, sample_weight, None, ())
-    ((setting, _),) = make_settings(task, np.zeros(len(X), dtype=np.int64)).values()
+    ((setting, _),) = make_settings(task, np.zeros(X.shape[0], dtype=np.int64)).values()
     return setting
 
 
-def weak_effects(n_samples=150, n_features=60, effect=0.15, seed=0):
+def weak_effects(n_samples=150, n_features=60, effect=0.08, seed=0):
     """Return X and a y that every column adds a little to."""
     X = normal_columns(n_samples, n_features, seed)
     return X, effect * X.sum(axis=1) + normal_columns(n_samples, 1, seed + 100)[:, 0]
@@ -40,14 +41,16 @@ def quick(monkeypatch):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_many_weak_effects_are_found_that_no_column_shows(dtype):
-    for seed in range(3):
+    found, shown = [], []
+    for seed in range(12):
         X, y = weak_effects(seed=seed)
         setting = make_setting(GatedRegressor, X, y, dtype=dtype)
-        residual = torch.tensor(y - y.mean())[:, None]
-        one_fold = np.zeros((1, 150), dtype=np.int8)
-        z = correlation_z(setting, residual, np.zeros(60, dtype=bool), one_fold)
-        assert z.max() < 3.76  # no column passes after correction: p = 0.01 / 60, on both sides
-        assert columns_tell(setting, seed=0)
+        found.append(columns_tell(setting, seed=0))
+        residual, in_one_fold = torch.tensor(y - y.mean())[:, None], np.zeros((1, 150), dtype=np.int8)
+        z = correlation_z(setting, residual, np.zeros(60, dtype=bool), in_one_fold)
+        shown.append(z.max() > norm.isf(0.01 / 2 / 60))  # as a second look asks of one of 60 columns
+    assert sum(shown) <= 6
+    assert all(found)
 
 
 @pytest.mark.parametrize("estimator_class", ESTIMATORS)
@@ -135,7 +138,7 @@ def two_strata(effect, n_samples=100):
     rng = np.random.default_rng(0)
     stratum, z = np.arange(n_samples) % 2, rng.normal(size=n_samples)
     time = rng.exponential(np.exp(-effect * z - 2 * stratum))
-    X = np.column_stack([5 * stratum + z, rng.normal(size=n_samples)])
+    X = np.column_stack([10 * stratum + z, rng.normal(size=n_samples)])
     return X, np.ones(n_samples, dtype=bool), time, stratum
 
 
@@ -148,7 +151,7 @@ def test_a_difference_between_strata_is_no_effect():
 
 def test_an_effect_within_strata_is_found_since_residuals_stay_within(monkeypatch):
     X, event, time, stratum = two_strata(effect=0.7)
-    setting = make_setting(GatedCox, X, survival_target(event, time, strata=stratum))
+    setting = make_setting(GatedCox, X[:, :1], survival_target(event, time, strata=stratum))
     assert columns_tell(setting, seed=0)
     # dealt among all rows, residuals would meet the strata's difference in X, which is far larger
     monkeypatch.setattr(Cox, "peers", lambda self, rows: torch.zeros_like(rows["stratum"]))

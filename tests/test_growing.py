@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from problems import linear_response, normal_columns
-from stochgate import Training
+from stochgate import GatedRegressor, NoFeatureSelectedWarning, Training
 from stochgate.selection import growing
 from stochgate.selection.growing import grid_of_sizes, grow_sets, judge_sizes, most_gates
 from test_residuals import make_setting
@@ -181,3 +181,12 @@ def test_sets_of_another_network_can_be_judged():
     setting, _ = make_setting(X, y, network="mlp", hidden=(4,), training=SHORT)
     cells = judge_sizes(setting, sets, lams, learns)
     assert np.array_equal(cells.support, sets[: len(cells.support), -1])
+
+
+def test_a_column_that_is_constant_in_some_fold_leaves_nothing_to_grow():
+    X = np.zeros((60, 1))
+    X[3] = 1
+    y = np.random.default_rng(0).normal(size=60)
+    model = GatedRegressor(network="linear", training=Training(n_steps=20), random_state=0)
+    with pytest.warns(NoFeatureSelectedWarning):
+        model.fit(X, y)

@@ -162,7 +162,8 @@ def find_sets(contest: Contest, lams: np.ndarray, *, all_kept: bool) -> list[lis
     for i in np.flatnonzero(goes_on).tolist():
         sets, grown = grow_sets(settings[i], with_all)
         for j in {i, *plain}:
-            stages[j].append(judge_sizes(settings[j], sets, grown, learns))
+            cells = judge_sizes(settings[j], sets, grown, learns)
+            stages[j] += [] if cells is None else [cells]
     near = for_teams(list_candidates(stages), len(first))
     for j in {c.network for c in near}:
         stages[j].append(_judge_teams(settings[j], [c for c in near if c.network == j], learns))
@@ -173,7 +174,7 @@ def _mean_probability(stages: list[Cells]) -> np.ndarray:
     """Return how open each gate is, shape (n_gates,), mean over the path, or over sets of every size."""
     of = [cells.probability for cells in stages if cells.stage == "path"]
     of = of or [cells.probability for cells in stages if cells.stage == "growing"]
-    return np.concatenate(of).mean(axis=0)
+    return np.concatenate(of or [np.zeros_like(stages[0].probability)]).mean(axis=0)
 
 
 def _judge_teams(setting: Setting, candidates: list[Candidate], learns: np.ndarray) -> Cells:

@@ -42,7 +42,8 @@ class GatedRegressor(RegressorMixin, GatedEstimator):
     rule : {"auto", "best", "one-se"} or callable, default="auto"
         What the automatic choice takes: the fewest features that predict as well as the best model, the one
         on all columns included; the lowest held-out loss; or the fewest features within one standard error
-        of it. A function is given the table `path_` and returns the position of a row, or None for no feature.
+        of it. A function is given the table `path_` and returns the position of a row, or None for no
+        feature.
     n_features_to_select : int, optional
         Select exactly so many gates (a group counts once, `always_keep` counts): the strongest of one model
         on all rows, which chooses features that complement each other.

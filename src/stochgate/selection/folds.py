@@ -36,6 +36,7 @@ def make_folds(cv: Any, strata: np.ndarray, seed: int, groups: Any = None) -> np
     """
     n_samples = len(strata)
     n_units = n_samples if groups is None else len(np.unique(groups))
+    cv = 5 if cv is None else cv  # as everywhere in scikit-learn
     a_number = isinstance(cv, (int, np.integer))
     n_folds = min(int(cv), n_units) if a_number else cv
     rounds = ROUNDS if a_number and groups is None and n_folds < n_samples < FEW else 1
@@ -52,9 +53,12 @@ def make_folds(cv: Any, strata: np.ndarray, seed: int, groups: Any = None) -> np
 
 
 def count_first(learns: np.ndarray) -> int:
-    """Return how many folds the first round has: those before a row is held out again."""
+    """Return how many folds the first round has: those before a row is held out again.
+
+    Of splits that overlap from the second on all count.
+    """
     again = (learns == JUDGES).cumsum(axis=0).max(axis=1) > 1
-    return int(again.argmax()) if again.any() else len(learns)
+    return int(again.argmax()) if again.any() and again.argmax() > 1 else len(learns)
 
 
 def make_blocks(n_blocks: int, strata: np.ndarray, seed: int, groups: Any = None) -> np.ndarray:

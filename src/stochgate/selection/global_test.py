@@ -29,8 +29,10 @@ def columns_tell(setting: Setting, seed: int) -> bool:
         return False
     residual = _residual(setting).to(columns.dtype)  # (n_samples, n_outputs)
     peers = setting.objective.peers(setting.target.rows).cpu().numpy()
-    _, variance = columns.moments(setting.weights[None])
-    scale = torch.where(variance[0] > 0, variance[0], torch.inf).rsqrt()  # (n_columns,)
+    own = torch.from_numpy(peers == np.unique(peers)[:, None]).to(setting.weights) * setting.weights
+    share = own.sum(1) / own.sum()  # of each set of rows
+    variance = share @ columns.moments(own)[1]  # within them, (n_columns,)
+    scale = torch.where(variance > 0, variance, torch.inf).rsqrt()
     rng = np.random.RandomState(seed)
     orders = [np.arange(n_samples), *(_deal(peers, rng) for _ in range(N_PERMUTATIONS))]
     sums = []

@@ -28,8 +28,8 @@ def grid_of_sizes(n_gates: int) -> list[int]:
     ([1, 2, 3, 4, 6, 9, 13], [72, 80])
     """
     most = most_gates(n_gates)
-    sizes = [1]
-    while sizes[-1] < most:
+    sizes = [1] if most else []
+    while sizes and sizes[-1] < most:
         sizes.append(min(most, max(sizes[-1] + 1, round(RATIO * sizes[-1]))))
     return sizes
 
@@ -69,7 +69,7 @@ def grow_sets(setting: Setting, learns: np.ndarray) -> tuple[np.ndarray, np.ndar
     free = (trained.models.fixed == FREE).cpu().numpy()
     is_open = (setting.gate.value(trained.gate_path) > 0).cpu().numpy() & free
     mu = np.where(free, to_numpy(trained.gate_path), -np.inf)  # (n_snapshots, n_folds, n_gates)
-    sizes = [k for k in grid_of_sizes(int((setting.fixed == FREE).sum())) if k <= free.sum(axis=1).min()]
+    sizes = grid_of_sizes(int(free.sum(axis=1).min()))
     sets = np.zeros((len(sizes), *free.shape), dtype=bool)
     sets |= (trained.models.fixed == OPEN).cpu().numpy()
     lams = np.zeros((len(sizes), len(learns)))
@@ -84,8 +84,10 @@ def grow_sets(setting: Setting, learns: np.ndarray) -> tuple[np.ndarray, np.ndar
     return sets, lams.mean(axis=1)
 
 
-def judge_sizes(setting: Setting, sets: np.ndarray, lams: np.ndarray, learns: np.ndarray) -> Cells:
+def judge_sizes(setting: Setting, sets: np.ndarray, lams: np.ndarray, learns: np.ndarray) -> Cells | None:
     """Refit sets of every size on each fold, from small ones on, while larger ones may gain.
+
+    Where a fold has no column that varies there are no sets, and None is returned.
 
     Parameters
     ----------
@@ -105,7 +107,6 @@ def judge_sizes(setting: Setting, sets: np.ndarray, lams: np.ndarray, learns: np
         found = cells if found is None else found.before(cells)
         if _past_best(found.losses):
             break
-    assert found is not None  # there is a set of one gate at least
     return found
 
 
