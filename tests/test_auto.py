@@ -274,6 +274,19 @@ def test_where_nothing_is_as_good_as_all_columns_the_best_set_is_returned():
     assert RULES["auto"](candidates, replace(STANDARD, reference=GOOD - 0.08)).cell == 0
 
 
+def test_joint_sets_are_found_where_the_folds_open_different_equals():
+    rng = np.random.default_rng(0)
+    factors = rng.normal(size=(220, 4))
+    X = np.repeat(factors, 40, axis=1) + 0.7 * rng.normal(size=(220, 160))
+    y = factors @ [1.0, -1.0, 0.8, 0.6] + 0.5 * rng.normal(size=220)
+    model = GatedRegressor(network="linear", **FAST).fit(X, y)
+    assert {"growing", "team", "all"} <= set(model.path_["stage"])
+    assert 4 <= model.get_support().sum() <= 64  # 40 % of 160
+    losses = model.summary().losses
+    assert losses["selected"] < 1.5 * losses["all"] < 0.5 * losses["none"]
+    assert "all columns" in str(model.summary())
+
+
 def test_only_what_was_judged_counts_as_a_selection():
     opened = np.zeros((1, 5, 200), dtype=bool)
     opened[0, np.arange(5), np.arange(5)] = True  # each fold another feature

@@ -93,11 +93,13 @@ def test_a_repeated_splitter_has_a_first_round():
     assert count_first(folds) == 4
 
 
-def test_the_first_round_ends_where_a_row_is_held_out_again():
-    folds = np.array([[0, 1, 1, 1], [1, 0, 1, 1], [1, 0, 0, 1], [1, 1, 1, 0]], dtype=np.int8)
-    assert count_first(folds) == 2
-    assert count_first(folds[1:2]) == 1
-    assert count_first(np.where(folds == JUDGES, IDLE, folds)) == 4
+def test_the_first_round_holds_out_every_row_once():
+    for n_folds, splitter in (
+        (5, KFold(5)),
+        (4, RepeatedKFold(n_splits=4, n_repeats=3)),
+        (5, TimeSeriesSplit(5)),
+    ):
+        assert count_first(make_folds(splitter, np.zeros(60), seed=0)) == n_folds
 
 
 @pytest.mark.parametrize(
@@ -113,9 +115,15 @@ def test_an_automatic_choice_is_judged_on_all_rounds(n_samples, grouped, n_folds
     assert np.array_equal(contest.first, contest.learns[:3])
 
 
-def test_of_splits_that_overlap_all_count():
-    learns = make_folds(ShuffleSplit(4, test_size=0.5, random_state=0), np.zeros(40), seed=0)
-    assert count_first(learns) == 4
+def test_as_many_random_splits_count_as_hold_out_all_rows_once():
+    for seed in range(5):
+        splits = ShuffleSplit(20, test_size=0.05, random_state=seed)
+        assert (
+            11 <= count_first(make_folds(splits, np.zeros(300), seed=0)) <= 14
+        )  # 64 % of the rows are drawn
+    assert (
+        count_first(make_folds(ShuffleSplit(3, test_size=0.8, random_state=0), np.zeros(50), seed=0)) == 2
+    )
 
 
 def test_no_number_of_folds_means_five():

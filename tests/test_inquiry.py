@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import KFold
 from sklearn.utils.validation import check_is_fitted
 
 from problems import ESTIMATORS, as_frame, linear_response, make_problem, predictions, two_classes
@@ -387,7 +388,7 @@ def test_a_fit_with_a_given_penalty_leaves_nothing_of_an_automatic_one():
 def test_a_clone_of_another_size_asks_for_that_size():
     X, y = linear_response()
     model = GatedRegressor(
-        network="linear", training=Training(n_steps=60, n_snapshots=5), random_state=0
+        network="linear", training=Training(n_steps=60, n_snapshots=5), cv=KFold(3), random_state=0
     ).fit(X, y)
     other = model.at(k=4)
     assert clone(other).fit(X, y).get_support().sum() == 4

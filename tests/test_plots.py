@@ -79,16 +79,16 @@ def test_pictures_show_the_numbers(ax):
 
 
 def test_scores_along_the_path_are_those_of_the_models_at_its_penalties(ax):
-    problem = make_linear(200, 8, n_relevant=2, random_state=0)
+    problem = make_linear(250, 8, n_relevant=2, random_state=0)
     X, y = problem.X, problem.y
     training = Training(n_steps=60)
-    model = GatedRegressor(network="linear", training=training, random_state=0).fit(X[:150], y[:150])
-    scores = plots.scores_along_path(model, X[150:], y[150:])
+    model = GatedRegressor(network="linear", training=training, random_state=0).fit(X[:200], y[:200])
+    scores = plots.scores_along_path(model, X[200:], y[200:])
     assert (np.diff(scores["lam"]) > 0).all()
     assert scores["lam"].tolist() == sorted(model.path_.query("stage == 'path'")["lam"])
     for lam, n_features, score in zip(*scores.values(), strict=True):
         alone = model.at(lam=lam)
-        assert (alone.get_support().sum(), alone.score(X[150:], y[150:])) == (n_features, score)
+        assert (alone.get_support().sum(), alone.score(X[200:], y[200:])) == (n_features, score)
     plots.draw_scores(scores, ax)
     np.testing.assert_array_equal(ax.get_lines()[0].get_ydata(), scores["score"])
     assert [text.get_text() for text in ax.texts] == [str(n) for n in scores["n_features"]]

@@ -60,11 +60,11 @@ def scales_of_y(y, weights):
 
 
 def regression_by_hand(plan, outputs, y):
-    """Return each team's squared error on the scale of y, in units of its members' mean spread."""
+    """Return each team's squared error, in units of the spread seen with the mean weights."""
     y = torch.tensor(y).reshape(24, -1)
     center, scale = scales_of_y(y, plan.weights)
     mean = (outputs * scale + center).unflatten(0, (2, 2)).mean(1)
-    unit = scale.unflatten(0, (2, 2)).mean(1)
+    _, unit = scales_of_y(y, plan.weights.unflatten(0, (2, 2)).mean(1))
     errors = (((mean - y) / unit) ** 2).mean(2)
     test = plan.test_weights[::2]
     return (errors * test).sum(1) / test.sum(1)
@@ -120,7 +120,7 @@ def test_members_of_a_regression_have_other_scales_of_y():
     assert (scale[::2] - scale[1::2]).abs().min() > 0.01
     trained = train(plan, design, target)
     naive = trained.models.predict(design).unflatten(0, (2, 2)).mean(1)
-    teams = trained.models.teams(design)
+    teams = trained.models.teams(design, target)
     assert (teams.output - naive).abs().max() > 0.01
     assert torch.equal(plan.objective.read(teams.output, teams.learned).argmax(1), teams.output.argmax(1))
 
@@ -184,9 +184,10 @@ def test_a_shrunk_loss_is_that_of_outputs_nearer_to_the_base_rate(objective, kin
     plan = replace(plan, shrinks=SHRINKS)
     trained = train(plan, design, target)
     models = trained.models
-    output, learned = objective.average(models.predict(design), models.learned, n_members)
-    base, _ = objective.average(models.base.unsqueeze(1), models.learned, n_members)
     weights, test = (w.unflatten(0, (-1, n_members)).mean(1) for w in (plan.weights, plan.test_weights))
+    learned = objective.learn(target.rows, weights)
+    output, _ = objective.average(models.predict(design), models.learned, n_members, learned)
+    base, _ = objective.average(models.base.unsqueeze(1), models.learned, n_members, learned)
     assert trained.shrunk_loss.shape == (3, 4 // n_members, 3, 3)
     for part, rows in enumerate([torch.ones(24), plan.blocks == 0, plan.blocks == 1]):
         for at, t in enumerate(SHRINKS):

@@ -118,7 +118,10 @@ def _rows_by_penalty(path: Any) -> list[dict[str, Any]]:
     rows = path.to_dict("records") if hasattr(path, "to_dict") else path
     rows = sorted((row for row in rows if row["stage"] == "path"), key=lambda row: row["lam"])
     if not rows:
-        raise ValueError("There is no path of penalties: fit with lam='auto' and no n_features_to_select.")
+        raise ValueError(
+            "There is no path of penalties: it takes a fit with lam='auto', no n_features_to_select and, "
+            "of fewer than 200 rows folds that agree (or cv as a splitter)."
+        )
     return rows
 
 

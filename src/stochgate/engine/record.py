@@ -23,7 +23,8 @@ class Snapshot:
     step, n_steps : int
     models : Tensor, shape (n_models,)
         Which models of the plan they are.
-    train_loss, held_out_loss : Tensor, shape (n_models,), or (n_teams,) where teams are judged
+    train_loss, held_out_loss : Tensor, shape (n_models,)
+        Members of a team have the team's.
     gates : Tensor, shape (n_models, n_gates)
     """
 
@@ -72,7 +73,7 @@ class Record:
         callbacks: tuple[Callback, ...],
     ) -> Tensor:
         """Record a snapshot of the running models; return the positions of those that go on."""
-        plan, teams = models.plan, models.teams(design)
+        plan, teams = models.plan, models.teams(design, target)
         train_loss = plan.objective.mean_loss(teams.output, target.rows, teams.weights, teams.learned)
         judged = _judge_held_out(plan, teams, target)  # (n_teams, 1 + n_blocks, n_shrinks)
         held_out, by_block = judged[:, 0, -1], judged[:, 1:, -1]
@@ -81,8 +82,9 @@ class Record:
             recorded = [_scatter(values, self.running, len(self.step)) for values in recorded]
         self.snapshots.append((step, *recorded))
         for callback in callbacks:
-            numbers = self.numbers[self.running]
-            callback(Snapshot(step, plan.training.n_steps, numbers, train_loss, held_out, models.gates()))
+            numbers, n = self.numbers[self.running], plan.n_members
+            losses = train_loss.repeat_interleave(n), held_out.repeat_interleave(n)
+            callback(Snapshot(step, plan.training.n_steps, numbers, *losses, models.gates()))
         if self.patience is None:  # the models in training are those returned
             self.step[:] = step
             return self.running

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from stochgate.engine.data import Columns, Design, Scaling
 from stochgate.engine.plan import FREE, OPEN, Plan
-from stochgate.objectives.base import mean_of_teams
+from stochgate.objectives.base import Target, mean_of_teams
 
 _CHUNK = 1 << 25  # numbers in all layers when many rows are evaluated
 
@@ -85,15 +85,20 @@ class Models:
         blocks = (design.columns.rows(slice(i, i + n_rows)) for i in starts)
         return torch.cat([self.outputs(z, design, block) for block in blocks], dim=1)
 
-    def teams(self, design: Design) -> "Teams":
-        """Return what is judged: every model's outputs with deterministic gates, or each team's mean."""
+    def teams(self, design: Design, target: Target) -> "Teams":
+        """Return what is judged: every model's outputs with deterministic gates, or each team's mean.
+
+        A team's outputs are on the scale that one model would learn from the team's mean weights.
+        """
         plan, output, n = self.plan, self.predict(design), self.plan.n_members
         if n == 1:
             return Teams(output, self.base, self.learned, plan.weights, plan.test_weights)
+        weights = mean_of_teams(plan.weights, n)
         test = None if plan.test_weights is None else mean_of_teams(plan.test_weights, n)
-        base, _ = plan.objective.average(self.base.unsqueeze(1), self.learned, n)
-        output, learned = plan.objective.average(output, self.learned, n)
-        return Teams(output, base.squeeze(1), learned, mean_of_teams(plan.weights, n), test)
+        common = plan.objective.learn(target.rows, weights)
+        base, _ = plan.objective.average(self.base.unsqueeze(1), self.learned, n, common)
+        output, _ = plan.objective.average(output, self.learned, n, common)
+        return Teams(output, base.squeeze(1), common, weights, test)
 
     def take(self, index: Tensor) -> "Models":
         """Return some of the models."""

@@ -6,18 +6,17 @@ from typing import Any
 import numpy as np
 
 from stochgate.estimators.contest import SMALLEST_FOR_K, Contest, make_lams, start_contest
+from stochgate.estimators.sets import JUDGED_MEMBERS, find_sets
 from stochgate.estimators.tables import make_table
 from stochgate.estimators.task import Fitted, Task
 from stochgate.selection.exact import joint_sets
 from stochgate.selection.global_test import columns_tell
-from stochgate.selection.growing import grow_sets, judge_sizes
-from stochgate.selection.path import REFITS, Cells, agree, may_win, race, train_cells, train_path
+from stochgate.selection.path import REFITS, Cells, train_cells
 from stochgate.selection.residuals import Looked, look_again
-from stochgate.selection.rules import RULES, Candidate, Signal, finds_signal, for_teams, list_candidates
+from stochgate.selection.rules import RULES, Candidate, Signal, finds_signal, list_candidates
 from stochgate.selection.setting import Recipe, Setting
 
-JUDGED_MEMBERS = 4  # models in each team that judges a set,
-FINAL_MEMBERS = 16  # and in the final one
+FINAL_MEMBERS = 16  # models in the final team
 
 
 @dataclass(frozen=True)
@@ -61,10 +60,11 @@ class Found:
 
     def seen_by(self, candidate: Candidate | None, recipe: Recipe) -> "Found":
         """Return what is known of another recipe: the frequencies are those of a candidate near to it."""
+        found = replace(self, recipe=recipe, losses={**self.losses, "selected": float("nan")})
         if candidate is None:
-            return replace(self, recipe=recipe)
+            return found
         frequency = np.where(self.task.gate_map.keep, 1.0, candidate.opened.mean(axis=0))
-        return replace(self, recipe=recipe, frequency=frequency, opened=candidate.opened)
+        return replace(found, frequency=frequency, opened=candidate.opened)
 
     def train(self, recipe: Recipe, lam: float) -> Fitted:
         """Train the chosen network by another recipe on all rows."""
@@ -113,61 +113,27 @@ def fit_auto(task: Task, cv: Any, groups: Any, rule: Any, names: list[Any]) -> F
         contest.only(networks[at]),
         [c for c in candidates if c.network == at],
         opened,
-        _losses(contest, candidates, chosen),
+        _losses(contest, candidates, chosen, looked.loss),
     )
     return found.train(recipe, float(lams[0] if chosen is None else chosen.cells.lams[chosen.cell]))
 
 
-def _losses(contest: Contest, candidates: list[Candidate], chosen: Candidate | None) -> dict[str, float]:
-    """Return the held-out losses that tell what the chosen features are worth."""
+def _losses(
+    contest: Contest, candidates: list[Candidate], chosen: Candidate | None, looked: float | None = None
+) -> dict[str, float]:
+    """Return the held-out losses that tell what the chosen features are worth.
+
+    That of the second look counts where it added any.
+    """
     reference = contest.standard(candidates).reference
-    none = float(contest.empty.mean())
+    n_folds = len(contest.learns if chosen is None else chosen.losses)
+    none = float(contest.empty[:n_folds].mean())
+    selected = none if chosen is None else chosen.loss
     return {
         "none": none,
-        "selected": none if chosen is None else chosen.loss,
+        "selected": selected if looked is None else looked,
         "all": float("nan") if reference is None else float(reference.mean()),
     }
-
-
-def find_sets(contest: Contest, lams: np.ndarray, *, all_kept: bool) -> list[list[Cells]]:
-    """Train every network's path, its sets of every size and the models on all columns, and judge them.
-
-    Parameters
-    ----------
-    contest : Contest
-    lams : ndarray, shape (n_lams,), falling
-    all_kept : bool
-        Whether no gate is free: then nothing is penalised, and only network and steps are chosen.
-
-    Returns
-    -------
-    For each network its cells, stage after stage
-    """
-    settings, learns, first = [s for s, _ in contest.settings.values()], contest.learns, contest.first
-    if all_kept:
-        return race(settings, lams[:1], learns, contest.empty)
-    stages: list[list[Cells]] = [[] for _ in settings]
-    goes_on = np.ones(len(settings), dtype=bool)
-    if len(first) < len(learns):  # few rows: where even the first folds disagree the others cannot vote
-        paths = [train_path(setting, lams, first) for setting in settings]
-        goes_on = may_win(paths, contest.empty[: len(first)])
-    if len(first) == len(learns) or any(agree(path) for path in paths):
-        stages = race(settings, lams, learns, contest.empty)
-        goes_on = np.array([len(cells) > 1 for cells in stages])
-    plain = [i for i, (_, data) in enumerate(contest.settings.values()) if data.inputs.encoding is None]
-    every = np.ones((1, *learns.shape[:1], settings[0].design.n_gates), dtype=bool)
-    for i in plain or range(len(settings)):
-        stages[i].append(train_cells(settings[i], "all", np.zeros(1), learns, every))
-    with_all = np.vstack([learns, np.ones_like(learns[:1])])
-    for i in np.flatnonzero(goes_on).tolist():
-        sets, grown = grow_sets(settings[i], with_all)
-        for j in {i, *plain}:
-            cells = judge_sizes(settings[j], sets, grown, learns)
-            stages[j] += [] if cells is None else [cells]
-    near = for_teams(list_candidates(stages), len(first))
-    for j in {c.network for c in near}:
-        stages[j].append(_judge_teams(settings[j], [c for c in near if c.network == j], learns))
-    return stages
 
 
 def _mean_probability(stages: list[Cells]) -> np.ndarray:
@@ -175,19 +141,6 @@ def _mean_probability(stages: list[Cells]) -> np.ndarray:
     of = [cells.probability for cells in stages if cells.stage == "path"]
     of = of or [cells.probability for cells in stages if cells.stage == "growing"]
     return np.concatenate(of or [np.zeros_like(stages[0].probability)]).mean(axis=0)
-
-
-def _judge_teams(setting: Setting, candidates: list[Candidate], learns: np.ndarray) -> Cells:
-    """Judge refitted sets by teams."""
-    return train_cells(
-        setting,
-        "team",
-        np.array([c.cells.lams[c.cell] for c in candidates]),
-        learns,
-        np.stack([c.opened for c in candidates]),
-        support=np.stack([c.support for c in candidates]),
-        n_members=JUDGED_MEMBERS,
-    )
 
 
 def make_recipe(candidate: Candidate | None, keep: np.ndarray) -> Recipe:

@@ -118,7 +118,7 @@ class GatedEstimator(InquiryMixin, SelectorMixin, BaseEstimator):
             Weights of the rows inside the loss; 0 equals the row removed.
         groups : array, shape (n_samples,), optional
             Which rows belong together (patients, batches): folds keep them together, and there is no second
-            look at residuals, which takes rows for independent.
+            look at residuals and no global test, which take rows for independent.
 
         Returns
         -------
@@ -164,7 +164,7 @@ class GatedEstimator(InquiryMixin, SelectorMixin, BaseEstimator):
         check_consistent_length(X, groups)
         checked_rows = _num_samples(X)
         X, target, weights, used = checked
-        if self.lam == "auto" and len(used) < checked_rows and not isinstance(self.cv, Integral):
+        if self.lam == "auto" and len(used) < checked_rows and not isinstance(self.cv, Integral | None):
             raise ValueError(
                 "cv is given as splits of all rows, but some rows have weight 0 and are left out: take "
                 "them out of X and y first, or give cv as a number."
@@ -234,8 +234,8 @@ class GatedEstimator(InquiryMixin, SelectorMixin, BaseEstimator):
         found = f"at lam={self.lam_:g} and threshold={self.threshold:g}: try a smaller lam"
         if self.lam == "auto" and not hasattr(self, "source_"):  # at() was asked for a penalty
             found = (
-                "because no model beats the base rate on held-out rows, and neither single columns nor all "
-                "of them tell more than chance (n_features_to_select=k or lam= select some all the same)"
+                "because no model beats the base rate on held-out rows by more than chance "
+                "(n_features_to_select=k or lam= select some all the same)"
             )
             if callable(self.rule):
                 found = "by rule"

@@ -50,7 +50,7 @@ def summarize(model: Any) -> Summary:
         lam,
         found.signal.gain,
         found.signal.error,
-        len(found.contest.learns),
+        len(found.opened),
         hints if verdict == NO_SIGNAL else hints + spare(rows),
         found.losses,
     )
@@ -76,7 +76,7 @@ def judge(found: Found, gates: np.ndarray, asked: bool) -> tuple[str, tuple[str,
         return NO_SIGNAL, (f"{NOTHING}{asked_for}.",)
     hints = []
     if not signal.found:
-        hints.append(f"{NOTHING} clearly, but single columns tell more of y than chance would.")
+        hints.append(f"{NOTHING} clearly, but columns tell more of y than chance would.")
     elif signal.gain < SURE * signal.error:
         hints.append(f"The gain over the base rate is below {SURE:g} standard errors.")
     if not len(gates):
@@ -124,7 +124,7 @@ def _rows(model: Any, found: Found | None) -> list[dict[str, Any]]:
 
 
 def _frequencies(model: Any, found: Found, selected: np.ndarray) -> Iterator[dict[str, Any]]:
-    gate_map, n_folds = found.task.gate_map, len(found.contest.learns)
+    gate_map, n_folds = found.task.gate_map, len(found.opened)
     for gate in gate_map.number()[selected]:
         share = float(found.frequency[gate])
         low, high = COLUMNS["frequency_low"], COLUMNS["frequency_high"]

@@ -40,8 +40,8 @@ class Summary:
         A row a selected feature, those worth most first. Features that share a gate show its numbers.
 
         - feature, gate: its name or position, and the final model's gate
-        - frequency, frequency_low, frequency_high: the share of folds that open it at the chosen penalty,
-          and Wilson's 95 % interval of it; without one where `always_keep` opens it
+        - frequency, frequency_low, frequency_high: the share of folds in whose set it is, made as the
+          chosen one was, and Wilson's 95 % interval of it; without one where `always_keep` opens it
         - direction, direction_of: "+", "-" or "mixed", and of which class or output, the one affected most.
           In at most 1000 rows the feature goes from its lower quartile over the median to the upper one;
           "mixed" when over a quarter of the output's change goes against the rest; None when it does not
@@ -52,8 +52,8 @@ class Summary:
         - stand_ins: up to 5 closed features that could stand for it: of absolute correlation 0.7 with it,
           or of 0.3 when some fold opened them and not it
     verdict : {"clear signal", "weak signal", "no signal found"}, or None when lam was given
-        A signal is weak when its gain is below 5 standard errors, or only single columns tell more than
-        chance. A mean frequency of the selected features below 0.8 is among the `hints`.
+        A signal is weak when its gain is below 5 standard errors, or only single columns, or all of
+        them together, tell more than chance. A mean frequency of the selected features below 0.8 is among the `hints`.
     n_features, n_features_in : int
         How many features are selected, and of how many.
     network : str or None
@@ -108,9 +108,9 @@ class Summary:
 
     def _reference(self) -> list[str]:
         """Return a line on what all columns reach, where a model was trained on them."""
-        if not self.losses or np.isnan(self.losses["all"]):
+        selected, every, none = (self.losses.get(name, np.nan) for name in ("selected", "all", "none"))
+        if np.isnan(selected + every):
             return []
-        selected, every, none = (self.losses[name] for name in ("selected", "all", "none"))
         columns = f"{self.n_features} of {self.n_features_in} columns"
         return [f"held-out loss: {columns} {selected:.3f}, all columns {every:.3f}, no column {none:.3f}"]
 

@@ -124,9 +124,21 @@ class Objective(BaseEstimator, ABC):
         """Return for each row the number of the set of rows within which the loss compares."""
         return torch.zeros_like(self.strata(rows))
 
-    def average(self, output: Tensor, learned: Learned, n_members: int) -> tuple[Tensor, Learned]:
-        """Return the mean outputs of teams of n_members models in a row, and what they are read with."""
-        common = {name: mean_of_teams(value, n_members) for name, value in learned.items()}
+    def average(
+        self, output: Tensor, learned: Learned, n_members: int, common: Learned | None = None
+    ) -> tuple[Tensor, Learned]:
+        """Return the mean outputs of teams of n_members models in a row, and what they are read with.
+
+        Parameters
+        ----------
+        output : Tensor, shape (n_models, n_samples, n_outputs)
+        learned : as returned by `learn`, of each model
+        n_members : int
+        common : as returned by `learn`, of each team, optional
+            The means over its members by default.
+        """
+        if common is None:
+            common = {name: mean_of_teams(value, n_members) for name, value in learned.items()}
         return mean_of_teams(output, n_members), common
 
     def read(self, output: Tensor, learned: Learned) -> Tensor:

@@ -81,9 +81,11 @@ class Regression(Objective):
         y = ((rows["y"] - center) / scale).to(output.dtype)  # (n_models, n_samples, n_outputs)
         return ((output - y) ** 2).mean(2)
 
-    def average(self, output: Tensor, learned: Learned, n_members: int) -> tuple[Tensor, Learned]:
+    def average(
+        self, output: Tensor, learned: Learned, n_members: int, common: Learned | None = None
+    ) -> tuple[Tensor, Learned]:
         """Return the mean outputs; each model's are on its own scale of y, so they are read first."""
-        values, common = super().average(self.read(output, learned), learned, n_members)
+        values, common = super().average(self.read(output, learned), learned, n_members, common)
         mean = (values - common["center"].unsqueeze(1)) / common["scale"].unsqueeze(1)
         return mean.to(output.dtype), common
 

@@ -53,12 +53,10 @@ def make_folds(cv: Any, strata: np.ndarray, seed: int, groups: Any = None) -> np
 
 
 def count_first(learns: np.ndarray) -> int:
-    """Return how many folds the first round has: those before a row is held out again.
-
-    Of splits that overlap from the second on all count.
-    """
-    again = (learns == JUDGES).cumsum(axis=0).max(axis=1) > 1
-    return int(again.argmax()) if again.any() and again.argmax() > 1 else len(learns)
+    """Return how many folds hold out every row once: those of the first round, or as many random splits."""
+    judges = learns == JUDGES
+    once = round(judges.any(axis=0).sum() / judges.sum(axis=1).mean())
+    return int(np.clip(once, min(2, len(learns)), len(learns)))
 
 
 def make_blocks(n_blocks: int, strata: np.ndarray, seed: int, groups: Any = None) -> np.ndarray:

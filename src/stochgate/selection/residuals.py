@@ -25,10 +25,13 @@ class Looked:
     frequency : ndarray, shape (n_gates,)
         For the features added, the share of folds without whose rows they are found too (at least that of
         one fold); 0 for all others.
+    loss : float or None
+        Mean held-out loss with the features that were added; None where there are none.
     """
 
     recipe: Recipe
     frequency: np.ndarray
+    loss: float | None = None
 
 
 def look_again(setting: Setting, recipe: Recipe, learns: np.ndarray) -> Looked:
@@ -52,7 +55,7 @@ def look_again(setting: Setting, recipe: Recipe, learns: np.ndarray) -> Looked:
     recipe : Recipe
     learns : ndarray, shape (n_folds, n_samples), as of `make_folds`
     """
-    frequency = np.zeros(len(recipe.support))
+    frequency, loss = np.zeros(len(recipe.support)), None
     for _ in range(MAX_LOOKS):
         residual = _held_out_residual(setting, recipe, learns)
         z = correlation_z(setting, residual, recipe.support, learns)
@@ -65,11 +68,11 @@ def look_again(setting: Setting, recipe: Recipe, learns: np.ndarray) -> Looked:
             correlation_z(setting, residual * fold[:, None], recipe.support, learns) for fold in learning
         ]
         share = (np.array(without) > critical).mean(axis=0).clip(1 / len(learns))
-        larger = _with_added(setting, recipe, added, learns)
+        larger, judged = _with_added(setting, recipe, added, learns)
         if larger is recipe:
             break
-        frequency, recipe = np.where(added, share, frequency), larger
-    return Looked(recipe, frequency)
+        frequency, recipe, loss = np.where(added, share, frequency), larger, judged
+    return Looked(recipe, frequency, loss)
 
 
 def correlation_z(
@@ -105,15 +108,17 @@ def _held_out_residual(setting: Setting, recipe: Recipe, learns: np.ndarray) -> 
     """Return minus the gradient of each row's loss where it was held out, (n_samples, n_outputs)."""
     weights, test = setting.fold_weights(learns)
     trained, design = recipe.train(setting, weights, test)
-    teams = trained.models.teams(design)
+    teams = trained.models.teams(design, setting.target)
     output = teams.shrunk(recipe.shrink).detach().requires_grad_()
     loss = setting.objective.loss(output, setting.target.rows, test, teams.learned)
     (gradient,) = torch.autograd.grad(loss.sum(), output)
     return -gradient.sum(0).double()
 
 
-def _with_added(setting: Setting, recipe: Recipe, added: np.ndarray, learns: np.ndarray) -> Recipe:
-    """Return the recipe with more features: linear, or through the hidden layers where that is better.
+def _with_added(
+    setting: Setting, recipe: Recipe, added: np.ndarray, learns: np.ndarray
+) -> tuple[Recipe, float]:
+    """Return the recipe with more features and its loss: linear, or through the hidden layers if better.
 
     Where both raise the held-out loss the recipe stays as it is.
     """
@@ -127,6 +132,6 @@ def _with_added(setting: Setting, recipe: Recipe, added: np.ndarray, learns: np.
         trained, _ = replace(way, last_step=None).train(setting, weights, test)
         losses, snapshot, shrink = at_best(or_infinity(trained.shrunk_loss)[:, None, :, 0])
         step, factor = int(trained.steps[snapshot[0]]), trained.models.plan.shrinks[shrink[0]]
-        best.append((losses.mean(), replace(way, last_step=step, shrink=factor)))
+        best.append((float(losses.mean()), replace(way, last_step=step, shrink=factor)))
     loss, found = min(best, key=lambda judged: judged[0])
-    return recipe if loss == best[0][0] else found
+    return (recipe if loss == best[0][0] else found), loss

@@ -109,7 +109,10 @@ def list_candidates(stages: Sequence[Sequence[Cells]]) -> list[Candidate]:
 
 
 def for_teams(candidates: Sequence[Candidate], n_first: int) -> list[Candidate]:
-    """Return the refitted sets worth another look: no smaller one is better, and none is far behind."""
+    """Return the refitted sets worth another look: no smaller one is better, and none is far behind.
+
+    Of more than eight some sizes between the smallest and the best are left out.
+    """
     refits = [c for c in candidates if c.cells.stage in REFITS and c.is_selection]
     if not refits:
         return []
@@ -121,7 +124,8 @@ def for_teams(candidates: Sequence[Candidate], n_first: int) -> list[Candidate]:
     for c in sorted(near, key=lambda c: (c.n_features, c.loss)):
         if not front or c.loss < front[-1].loss:
             front.append(c)
-    return sorted(front, key=lambda c: c.loss)[:N_TEAMS]
+    kept = np.linspace(0, len(front) - 1, min(N_TEAMS, len(front))).round().astype(int)
+    return [front[i] for i in kept]
 
 
 def finds_signal(
@@ -129,10 +133,10 @@ def finds_signal(
 ) -> Signal:
     """Ask whether the models beat the one without features.
 
-    Each fold is given the cell that is best on the *other* folds, so that the gain is free of the choice
-    (but for the step, which is one for all folds); its standard error comes from the blocks of held-out
-    rows. The gain must exceed 2.5 standard errors and what a feature is worth. Cells of the path count only
-    where nothing came after it.
+    Each fold is given the cell that is best on the *other* folds of its round, so that the gain is free of
+    the choice (but for step and shrink, which are one for all folds); its standard error comes from the
+    blocks of held-out rows. The gain must exceed 2.5 standard errors and what a feature is worth. Cells of
+    the path count only where nothing came after it.
 
     Parameters
     ----------
@@ -150,12 +154,14 @@ def finds_signal(
     losses = np.array([c.losses for c in later])  # (n_candidates, n_folds)
     by_block = np.array([c.cells.by_block[c.cell] for c in later])
     gains = []
-    for fold in range(len(empty)):
-        others = np.arange(len(empty)) != fold
+    folds, n_first = np.arange(len(empty)), n_first or len(empty)
+    for fold in folds:
+        others = (folds // n_first == fold // n_first) & (folds != fold)
+        others = others if others.any() else folds != fold  # a round of one fold
         gains.append(empty[fold] - by_block[losses[:, others].mean(axis=1).argmin(), fold])
     gain = np.concatenate(gains)
     gain = gain[np.isfinite(gain)]  # a block without events judges nothing
-    n_blocks = len(gain) * (n_first or len(empty)) / len(empty)
+    n_blocks = len(gain) * n_first / len(empty)
     mean, error = float(gain.mean()), float(gain.std(ddof=1) / np.sqrt(n_blocks))
     asked = max(SIGNIFICANCE * error, worth_of_a_feature(n_samples))
     return Signal(mean, error, bool(mean > asked))

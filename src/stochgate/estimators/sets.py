@@ -1,0 +1,66 @@
+"""Every set of features that is judged: votes of the folds, joint sets of every size, all columns."""
+
+import numpy as np
+
+from stochgate.estimators.contest import Contest
+from stochgate.selection.growing import grow_sets, judge_sizes
+from stochgate.selection.path import Cells, agree, may_win, race, train_cells, train_path
+from stochgate.selection.rules import Candidate, for_teams, list_candidates
+from stochgate.selection.setting import Setting
+
+JUDGED_MEMBERS = 4  # models in each team that judges a set
+MANY = 1000  # of more gates than these the model on all columns is a single one, for its cost
+
+
+def find_sets(contest: Contest, lams: np.ndarray, *, all_kept: bool) -> list[list[Cells]]:
+    """Train every network's path, its sets of every size and the models on all columns, and judge them.
+
+    Parameters
+    ----------
+    contest : Contest
+    lams : ndarray, shape (n_lams,), falling
+    all_kept : bool
+        Whether no gate is free: then nothing is penalised, and only network and steps are chosen.
+
+    Returns
+    -------
+    For each network its cells, stage after stage
+    """
+    settings, learns, first = [s for s, _ in contest.settings.values()], contest.learns, contest.first
+    if all_kept:
+        return race(settings, lams[:1], learns, contest.empty)
+    stages: list[list[Cells]] = [[] for _ in settings]
+    if len(first) < len(learns):  # few rows: where even the first folds disagree the others cannot vote
+        paths = [train_path(setting, lams, first) for setting in settings]
+        goes_on = may_win(paths, contest.empty[: len(first)])
+    if len(first) == len(learns) or any(agree(path) for path in paths):
+        stages = race(settings, lams, learns, contest.empty)
+        goes_on = may_win([cells[0] for cells in stages], contest.empty)
+    plain = [i for i, (_, data) in enumerate(contest.settings.values()) if data.inputs.encoding is None]
+    every = np.ones((1, *learns.shape[:1], settings[0].design.n_gates), dtype=bool)
+    n_members = JUDGED_MEMBERS if every.shape[2] <= MANY else 1
+    for i in plain or range(len(settings)):
+        stages[i].append(train_cells(settings[i], "all", np.zeros(1), learns, every, n_members=n_members))
+    with_all = np.vstack([learns, np.ones_like(learns[:1])])
+    for i in np.flatnonzero(goes_on).tolist():
+        sets, grown = grow_sets(settings[i], with_all)
+        for j in {i, *plain}:
+            cells = judge_sizes(settings[j], sets, grown, learns)
+            stages[j] += [] if cells is None else [cells]
+    near = for_teams(list_candidates(stages), len(first))
+    for j in {c.network for c in near}:
+        stages[j].append(_judge_teams(settings[j], [c for c in near if c.network == j], learns))
+    return stages
+
+
+def _judge_teams(setting: Setting, candidates: list[Candidate], learns: np.ndarray) -> Cells:
+    """Judge refitted sets by teams."""
+    return train_cells(
+        setting,
+        "team",
+        np.array([c.cells.lams[c.cell] for c in candidates]),
+        learns,
+        np.stack([c.opened for c in candidates]),
+        support=np.stack([c.support for c in candidates]),
+        n_members=JUDGED_MEMBERS,
+    )
