@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from stochgate.estimators.contest import SMALLEST_FOR_K, Contest, make_lams, start_contest
-from stochgate.estimators.sets import JUDGED_MEMBERS, find_sets
+from stochgate.estimators.sets import JUDGED_MEMBERS, MANY, find_sets
 from stochgate.estimators.tables import make_table
 from stochgate.estimators.task import Fitted, Task
 from stochgate.selection.exact import joint_sets
@@ -68,7 +68,7 @@ class Found:
 
     def train(self, recipe: Recipe, lam: float) -> Fitted:
         """Train the chosen network by another recipe on all rows."""
-        n_members = FINAL_MEMBERS if recipe.support.any() else 1
+        n_members = FINAL_MEMBERS if 0 < recipe.support.sum() <= MANY else 1
         trained, design = recipe.train(self.setting, self.setting.weights[None], n_members=n_members)
         return Fitted(trained, design, self.contest.settings[self.network][1], lam, self, recipe.shrink)
 

@@ -9,7 +9,7 @@ from stochgate.selection.rules import Candidate, for_teams, list_candidates
 from stochgate.selection.setting import Setting
 
 JUDGED_MEMBERS = 4  # models in each team that judges a set
-MANY = 1000  # of more gates than these the model on all columns is a single one, for its cost
+MANY = 1000  # on more gates than these, as on all of a wide table, a model is a single one, for its cost
 
 
 def find_sets(contest: Contest, lams: np.ndarray, *, all_kept: bool) -> list[list[Cells]]:
