@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from stochgate.estimators.contest import SMALLEST_FOR_K, Contest, make_lams, start_contest
-from stochgate.estimators.sets import JUDGED_MEMBERS, MANY, find_sets
+from stochgate.estimators.sets import JUDGED_MEMBERS, find_sets
 from stochgate.estimators.tables import make_table
 from stochgate.estimators.task import Fitted, Task
 from stochgate.selection.exact import joint_sets
@@ -16,7 +16,8 @@ from stochgate.selection.residuals import Looked, look_again
 from stochgate.selection.rules import RULES, Candidate, Signal, finds_signal, list_candidates
 from stochgate.selection.setting import Recipe, Setting
 
-FINAL_MEMBERS = 16  # models in the final team
+FINAL_MEMBERS = 16  # models in the final team,
+MANY = 1000  # but one on more gates than these, for its cost
 
 
 @dataclass(frozen=True)

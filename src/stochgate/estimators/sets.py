@@ -9,7 +9,7 @@ from stochgate.selection.rules import Candidate, for_teams, list_candidates
 from stochgate.selection.setting import Setting
 
 JUDGED_MEMBERS = 4  # models in each team that judges a set
-MANY = 1000  # on more gates than these, as on all of a wide table, a model is a single one, for its cost
+FEW = 100  # up to so many gates the model on all columns is a team too; of more a single one, for its cost
 
 
 def find_sets(contest: Contest, lams: np.ndarray, *, all_kept: bool) -> list[list[Cells]]:
@@ -38,7 +38,7 @@ def find_sets(contest: Contest, lams: np.ndarray, *, all_kept: bool) -> list[lis
         goes_on = may_win([cells[0] for cells in stages], contest.empty)
     plain = [i for i, (_, data) in enumerate(contest.settings.values()) if data.inputs.encoding is None]
     every = np.ones((1, *learns.shape[:1], settings[0].design.n_gates), dtype=bool)
-    n_members = JUDGED_MEMBERS if every.shape[2] <= MANY else 1
+    n_members = JUDGED_MEMBERS if every.shape[2] <= FEW else 1
     for i in plain or range(len(settings)):
         stages[i].append(train_cells(settings[i], "all", np.zeros(1), learns, every, n_members=n_members))
     with_all = np.vstack([learns, np.ones_like(learns[:1])])
