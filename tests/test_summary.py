@@ -269,8 +269,8 @@ def test_features_asked_for_do_not_make_a_signal(noise_fit):
         (Signal(0.6, 0.1, True), 1.0, "clear signal", []),
         (Signal(0.4, 0.1, True), 1.0, "weak signal", ["below 5 standard errors"]),
         (Signal(0.6, 0.1, True), 0.6, "clear signal", ["60% open"]),
-        (Signal(0.1, 0.1, False), 1.0, "weak signal", ["single columns"]),
-        (Signal(0.1, 0.1, False), 0.6, "weak signal", ["single columns", "60% open"]),
+        (Signal(0.1, 0.1, False), 1.0, "weak signal", ["columns tell more"]),
+        (Signal(0.1, 0.1, False), 0.6, "weak signal", ["columns tell more", "60% open"]),
     ],
 )
 def test_a_clear_signal_is_sure_and_agreed_on(linear_fit, signal, frequency, verdict, told):
