@@ -120,8 +120,10 @@ class Setting:
         learned = objective.learn(rows, weights)
         base = objective.base(rows, weights, learned).unsqueeze(1).expand(-1, weights.shape[1], -1)
         parts = [test] + [test * (self.block_tensor() == b) for b in range(self.blocks.max() + 1)]
-        losses = [objective.held_out_loss(base, rows, weights, part, learned) for part in parts]
-        return to_numpy(losses[0]), to_numpy(torch.stack(losses[1:], dim=1))
+        losses = to_numpy(
+            objective.held_out_losses(base, rows, weights, torch.stack(parts, dim=1), learned)
+        )
+        return losses[:, 0], losses[:, 1:]
 
 
 @dataclass(frozen=True)
