@@ -8,7 +8,7 @@ from torch import Tensor
 
 from stochgate.engine.on_gpu import WholeProduct, with_ones
 from stochgate.engine.product import GatedProduct
-from stochgate.engine.sparse import SparseColumns
+from stochgate.engine.sparse import SparseColumns, far_from_zero
 
 _BLOCK = 1024  # columns whose variance is summed up at once: some hundred rows of them stay in a cache
 
@@ -16,9 +16,10 @@ _BLOCK = 1024  # columns whose variance is summed up at once: some hundred rows 
 class DenseColumns:
     """Dense columns on one device, shape (n_samples, n_columns)."""
 
-    def __init__(self, X: Tensor, once: bool = False):
+    def __init__(self, X: Tensor, once: bool = False, was_sparse: bool = False):
         self.X, self.device, self.dtype = X, X.device, X.dtype
         self.once = once  # whether it is multiplied once only, as one of many mini-batches is
+        self.was_sparse = was_sparse  # whether it is centred as sparse columns are
         self.n_samples, self.n_columns = X.shape
 
     def affine(self, weight: Tensor, scale: Tensor, shift: Tensor | None, bias: Tensor | None) -> Tensor:
@@ -42,9 +43,9 @@ class DenseColumns:
         """X with the numbers of a column next to each other, so that columns are gathered fast."""
         return self.X.T.contiguous()
 
-    def shift(self, mean: Tensor, variance: Tensor) -> Tensor:
+    def shift(self, mean: Tensor, variance: Tensor) -> Tensor | None:
         """Return what is subtracted of every column, shape (n_models, n_columns)."""
-        return mean
+        return far_from_zero(mean, variance) if self.was_sparse else mean
 
     def project(self, directions: Tensor) -> Tensor:
         """Return the columns' products with some directions, (n_samples, k) -> (n_columns, k)."""
@@ -60,12 +61,12 @@ class DenseColumns:
 
     def take(self, columns: Tensor) -> "DenseColumns":
         """Return some of the columns."""
-        return DenseColumns(self.X[:, columns].contiguous())
+        return DenseColumns(self.X[:, columns].contiguous(), was_sparse=self.was_sparse)
 
     def rows(self, index: Tensor | slice, once: bool = True) -> "DenseColumns":
         """Return some of the rows; `once` says that they are multiplied once only."""
         X = self.X[index] if isinstance(index, slice) else self.X.index_select(0, index)  # 3 times as fast
-        return DenseColumns(X, once)
+        return DenseColumns(X, once, self.was_sparse)
 
     def moments(self, weights: Tensor) -> tuple[Tensor, Tensor]:
         """Return mean and variance under each model's weights; 0 for a constant column."""

@@ -1,15 +1,18 @@
 """From raw X to the columns a network trains on, all on a common scale."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from scipy import sparse
+from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from stochgate.engine.data import Columns, DenseColumns, SparseColumns
 from stochgate.networks import Encoding, Network
 
 _ROWS = 10_000
+FAR, REACH = 6.0, 3.0  # a column is drawn in from so many standard deviations on, to within so many
+SMALL = 2 << 30  # bytes up to which sparse columns are made dense on a GPU, which multiplies these faster
 
 
 @dataclass(frozen=True)
@@ -24,30 +27,48 @@ class Inputs:
     ----------
     encoding : Encoding, or None when the features are the columns
     center, scale : ndarray, shape (n_columns,)
+    reach : ndarray, shape (n_columns,), or None for none
+        How far from the middle a value may be after that: further ones are drawn in smoothly,
+        ``x / sqrt(1 + (x / reach)^2)``. Infinite for a column that is left as it is.
     """
 
     encoding: Encoding | None
     center: np.ndarray
     scale: np.ndarray
+    reach: np.ndarray | None = None
 
     @classmethod
-    def learn(cls, X: np.ndarray | sparse.csr_array, network: Network, *, raw: bool) -> "Inputs":
+    def learn(
+        cls, X: np.ndarray | sparse.csr_array, network: Network, *, raw: bool, draw_in: bool = False
+    ) -> "Inputs":
         """Learn encoding, middle and spread; `raw` or sparse X keep the numbers as they are.
 
         Middle and spread come from quartiles of at most 10,000 rows: an outlier that some fold holds out
         must not squeeze the others together.
+
+        Parameters
+        ----------
+        X : ndarray or csr_array
+        network : Network
+        raw : bool
+        draw_in : bool
+            Whether to draw in the values of columns without an encoding that lie far out.
         """
         encoding = network.encoding(X)
         n_columns = X.shape[1] if encoding is None else len(encoding.feature_of)
         if raw or sparse.issparse(X):
-            return cls(encoding, np.zeros(n_columns), np.ones(n_columns))
+            made = cls(encoding, np.zeros(n_columns), np.ones(n_columns))
+            return replace(made, reach=reach_of(X)) if draw_in and not raw else made
         rows = X[:: max(1, len(X) // _ROWS)].astype(np.float64)
         rows = rows if encoding is None else encoding.transform(rows)
         low, center, high = np.quantile(rows, [0.25, 0.5, 0.75], axis=0)
         scale = high - low
         narrow = ~(scale > 0)  # most values are equal: take the mean distance instead
         scale[narrow] = np.abs(rows[:, narrow] - center[narrow]).mean(axis=0)
-        return cls(encoding, center, np.where(scale > 0, scale, 1.0))
+        made = cls(encoding, center, np.where(scale > 0, scale, 1.0))
+        if not draw_in or encoding is not None:  # an encoding bends columns by itself
+            return made
+        return replace(made, reach=reach_of((rows - made.center) / made.scale))
 
     @property
     def cuts_nothing(self) -> bool:
@@ -67,15 +88,43 @@ class Inputs:
         """Return the features some columns need, and the inputs that make the columns of them."""
         center, scale = self.center[columns], self.scale[columns]
         if self.encoding is None:
-            return columns, Inputs(None, center, scale)
+            return columns, Inputs(None, center, scale, None if self.reach is None else self.reach[columns])
         features, encoding = self.encoding.take(columns)
         return features, Inputs(encoding, center, scale)
 
     def apply(self, X: np.ndarray | sparse.csr_array, dtype: torch.dtype, device: torch.device) -> Columns:
         """Encode and scale X, and hand it to the device."""
         if sparse.issparse(X):
-            return SparseColumns(sparse.csr_array(X), dtype, device)
+            X = sparse.csr_array(X)
+            if self.reach is not None:
+                X = sparse.csr_array(
+                    (_draw_in(X.data, self.reach[X.indices]), X.indices, X.indptr), X.shape
+                )
+            columns = SparseColumns(X, dtype, device)
+            small = device.type == "cuda" and X.shape[0] * X.shape[1] * dtype.itemsize <= SMALL
+            return DenseColumns(columns.dense(), was_sparse=True) if small else columns
         X = X if self.encoding is None else self.encoding.transform(X)
         scaled = X - self.center
         scaled /= self.scale
+        scaled = scaled if self.reach is None else _draw_in(scaled, self.reach)
         return DenseColumns(torch.from_numpy(scaled).to(device, dtype))
+
+
+def reach_of(X: np.ndarray | sparse.csr_array) -> np.ndarray:
+    """Return how far each column's values may be from 0, shape (n_columns,): infinite but for some.
+
+    Those are columns whose furthest value is more than six standard deviations from their mean, as of
+    counts: of a normal distribution one in 500 million is. Three standard deviations are left to them.
+    """
+    if sparse.issparse(X):
+        mean, variance = mean_variance_axis(X, axis=0)
+        highest, lowest = (np.ravel(end.toarray()) for end in (X.max(axis=0), X.min(axis=0)))
+    else:
+        mean, variance, highest, lowest = X.mean(0), X.var(0), X.max(0), X.min(0)
+    spread = np.sqrt(variance)
+    furthest = np.maximum(highest - mean, mean - lowest)
+    return np.where(furthest > FAR * spread, np.where(spread > 0, REACH * spread, np.inf), np.inf)
+
+
+def _draw_in(values: np.ndarray, reach: np.ndarray) -> np.ndarray:
+    return values / np.sqrt(1 + (values / reach) ** 2)

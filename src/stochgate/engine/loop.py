@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from stochgate.engine.data import Columns, Design, learn_scaling
+from stochgate.engine.descent import make_descent
 from stochgate.engine.plan import CLOSED, FREE, Plan
 from stochgate.engine.record import Callback, Record, snapshot_steps
 from stochgate.engine.steps import make_optimizer, make_step, network_lr, set_lr
@@ -49,13 +50,18 @@ def train(
     training = plan.training
     models = start(plan, design, target)
     record = Record(models, numbers)
-    optimizer = make_optimizer(models, training)
+    optimizer: torch.optim.Optimizer
+    if plan.accelerated:
+        optimizer = make_descent(models, design, target.rows)
+    else:
+        optimizer = make_optimizer(models, training)
     take_step = make_step(models, design, optimizer)
     noise = draw_noise(plan, design.n_gates, 0)
-    snapshots = snapshot_steps(training) | {plan.last_step}
+    snapshots = snapshot_steps(plan) | {plan.last_step}
     for step, (columns, rows, index) in enumerate(batches(design, target, models.plan), start=1):
         lam = models.plan.lam * training.penalty_factor((step - 1) / training.n_steps)
-        set_lr(optimizer, network_lr(training, step - 1))
+        if not plan.accelerated:
+            set_lr(optimizer, network_lr(training, step - 1))
         take_step(columns, rows, index, next(noise), lam)
         if step in snapshots:
             going_on = record.add(step, models, design, target, callbacks)

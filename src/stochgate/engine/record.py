@@ -10,7 +10,6 @@ from torch import Tensor
 from stochgate.engine.data import Design
 from stochgate.engine.plan import Plan
 from stochgate.engine.trained import Models, Teams, Trained
-from stochgate.engine.training import Training
 from stochgate.objectives.base import Target
 
 
@@ -39,10 +38,13 @@ class Snapshot:
 Callback = Callable[[Snapshot], None]
 
 
-def snapshot_steps(training: Training) -> set[int]:
+def snapshot_steps(plan: Plan) -> set[int]:
     """Return the steps after which a snapshot is taken; the last one always is."""
-    n = min(training.n_snapshots, training.n_steps)
-    return {round(training.n_steps * (i + 1) / n) for i in range(n)}
+    n_steps = plan.training.n_steps
+    n = min(plan.training.n_snapshots, n_steps)
+    if plan.accelerated:  # each stands for a smaller ridge penalty by the same factor
+        return {round(n_steps ** ((i + 1) / n)) for i in range(n)}
+    return {round(n_steps * (i + 1) / n) for i in range(n)}
 
 
 class Record:

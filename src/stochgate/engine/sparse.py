@@ -28,12 +28,8 @@ class SparseColumns:
         return h if bias is None else h + bias.unsqueeze(2)
 
     def shift(self, mean: Tensor, variance: Tensor) -> Tensor | None:
-        """Return the means of the columns that lie further from 0 than they spread, 0 for the others.
-
-        Columns of few numbers lie near 0: to shift them would change little and cost as if they were dense.
-        """
-        far = mean.square() > variance  # (n_models, n_columns)
-        return torch.where(far, mean, 0) if far.any() else None
+        """Return what is subtracted of every column, shape (n_models, n_columns), or None."""
+        return far_from_zero(mean, variance)
 
     def each_open(self, scale: Tensor) -> Iterator[tuple[int, Tensor, sparse.csr_array]]:
         """Yield every model's number, its open columns that hold anything, and their numbers."""
@@ -147,6 +143,15 @@ class SparseProduct(torch.autograd.Function):
             of_scale[m, index] = (of_gated * weight[m].index_select(1, index)).sum(0)
             of_weight[m].index_copy_(1, index, of_gated * scale[m, index])
         return of_weight, of_scale
+
+
+def far_from_zero(mean: Tensor, variance: Tensor) -> Tensor | None:
+    """Return the means of the columns that lie further from 0 than they spread, 0 for the others.
+
+    Columns of few numbers lie near 0: to shift them would change little and cost as if they were dense.
+    """
+    far = mean.square() > variance  # (n_models, n_columns)
+    return torch.where(far, mean, 0) if far.any() else None
 
 
 def _to_torch(X: sparse.csr_array, dtype: torch.dtype, device: torch.device) -> Tensor:

@@ -69,7 +69,7 @@ class Found:
 
     def train(self, recipe: Recipe, lam: float) -> Fitted:
         """Train the chosen network by another recipe on all rows."""
-        n_members = FINAL_MEMBERS if 0 < recipe.support.sum() <= MANY else 1
+        n_members = self.setting.team_size(FINAL_MEMBERS if 0 < recipe.support.sum() <= MANY else 1)
         trained, design = recipe.train(self.setting, self.setting.weights[None], n_members=n_members)
         return Fitted(trained, design, self.contest.settings[self.network][1], lam, self, recipe.shrink)
 
@@ -226,7 +226,7 @@ def fit_exactly(task: Task, cv: Any, groups: Any, k: int, names: list[Any]) -> F
             learns,
             sets[None, :-1],
             support=sets[-1:],
-            n_members=JUDGED_MEMBERS,
+            n_members=setting.team_size(JUDGED_MEMBERS),
         )
         stages.append([cells])
     candidates = list_candidates(stages)

@@ -6,9 +6,12 @@ from typing import Any
 import numpy as np
 import torch
 
+from stochgate.engine.inputs import reach_of
 from stochgate.estimators.prepare import Prepared
 from stochgate.estimators.task import Task
+from stochgate.networks import linear
 from stochgate.selection.folds import LEARNS, count_first, make_blocks, make_folds
+from stochgate.selection.path import train_cells
 from stochgate.selection.rules import Candidate, Standard, worth_of_a_feature
 from stochgate.selection.setting import Setting
 
@@ -75,15 +78,39 @@ def start_contest(task: Task, cv: Any, groups: Any) -> Contest:
     """Prepare the data for every network, and make the folds."""
     fold_seed = task.draw_seed()
     strata = task.objective.strata(task.target.rows).numpy()
-    settings = make_settings(task, make_blocks(N_BLOCKS, strata, fold_seed, groups))
+    blocks = make_blocks(N_BLOCKS, strata, fold_seed, groups)
+    seed = task.draw_seed()
+    settings = make_settings(task, blocks, seed)
     first, _ = next(iter(settings.values()))
     learns = _judgeable(first, make_folds(cv, strata, fold_seed, groups))
+    if gains_drawn_in(task, blocks, seed, learns[: count_first(learns)]):
+        settings = make_settings(replace(task, draw_in=True), blocks, seed)
     return Contest(settings, learns, *first.empty_losses(learns), groups is not None)
 
 
-def make_settings(task: Task, blocks: np.ndarray) -> dict[str, tuple[Setting, Prepared]]:
+def gains_drawn_in(task: Task, blocks: np.ndarray, seed: int, learns: np.ndarray) -> bool:
+    """Return whether held-out rows are predicted better once far values are drawn in.
+
+    That is asked of linear models on all columns, and only where some column has values far out. The
+    gain must be larger than its standard error.
+    """
+    if not task.training.standardize or not np.isfinite(reach_of(task.X)).any():
+        return False
+    losses = []
+    for draw_in in (False, True):
+        probe = replace(task, networks={"linear": linear()}, draw_in=draw_in, callbacks=())
+        setting, _ = _setting(probe, "linear", seed, blocks)
+        every = np.ones((1, len(learns), setting.design.n_gates), dtype=bool)
+        losses.append(train_cells(setting, "all", np.zeros(1), learns, every).losses[0])
+    gain = losses[0] - losses[1]
+    return bool(gain.mean() > gain.std(ddof=1) / np.sqrt(len(gain)))
+
+
+def make_settings(
+    task: Task, blocks: np.ndarray, seed: int | None = None
+) -> dict[str, tuple[Setting, Prepared]]:
     """Prepare the data for every network; blocks are the parts of the rows that judge."""
-    seed = task.draw_seed()
+    seed = task.draw_seed() if seed is None else seed
     settings = {name: _setting(task, name, seed, blocks) for name in task.networks}
     if len(settings) > 1:  # an encoding that cuts nothing, as of binary columns, adds nothing to the others
         settings = {name: made for name, made in settings.items() if not made[1].inputs.cuts_nothing}

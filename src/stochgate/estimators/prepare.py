@@ -82,9 +82,10 @@ def prepare(
     network: Network,
     training: Training,
     device: torch.device,
+    draw_in: bool,
 ) -> Prepared:
     """Encode checked data as the network wants it, on a common scale and on the device."""
-    inputs = Inputs.learn(X, network, raw=not training.standardize)
+    inputs = Inputs.learn(X, network, raw=not training.standardize, draw_in=draw_in)
     of_column = inputs.gate_of(gate_map.gate_of)
     gate_of = None if of_column is None else torch.from_numpy(of_column).to(device)
     columns = inputs.apply(X, getattr(torch, training.dtype), device)

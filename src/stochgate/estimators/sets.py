@@ -32,17 +32,17 @@ def find_sets(contest: Contest, lams: np.ndarray, *, all_kept: bool) -> list[lis
     stages: list[list[Cells]] = [[] for _ in settings]
     if len(first) < len(learns):  # few rows: where even the first folds disagree the others cannot vote
         paths = [train_path(setting, lams, first) for setting in settings]
-        goes_on = may_win(paths, contest.empty[: len(first)])
     if len(first) == len(learns) or any(agree(path) for path in paths):
         stages = race(settings, lams, learns, contest.empty)
-        goes_on = may_win([cells[0] for cells in stages], contest.empty)
+        paths = [cells[0] for cells in stages]
     plain = [i for i, (_, data) in enumerate(contest.settings.values()) if data.inputs.encoding is None]
     every = np.ones((1, *learns.shape[:1], settings[0].design.n_gates), dtype=bool)
     n_members = JUDGED_MEMBERS if every.shape[2] <= FEW else 1
     for i in plain or range(len(settings)):
-        stages[i].append(train_cells(settings[i], "all", np.zeros(1), learns, every, n_members=n_members))
+        size = settings[i].team_size(n_members)
+        stages[i].append(train_cells(settings[i], "all", np.zeros(1), learns, every, n_members=size))
     with_all = np.vstack([learns, np.ones_like(learns[:1])])
-    for i in np.flatnonzero(goes_on).tolist():
+    for i in _growers(paths, contest.empty, plain):
         sets, grown = grow_sets(settings[i], with_all)
         for j in {i, *plain}:
             cells = judge_sizes(settings[j], sets, grown, learns)
@@ -51,6 +51,15 @@ def find_sets(contest: Contest, lams: np.ndarray, *, all_kept: bool) -> list[lis
     for j in {c.network for c in near}:
         stages[j].append(_judge_teams(settings[j], [c for c in near if c.network == j], learns))
     return stages
+
+
+def _growers(paths: list[Cells], empty: np.ndarray, plain: list[int]) -> list[int]:
+    """Return the networks that make sets of every size: those that may win.
+
+    An encoded network has so many columns that it does so only where no other may win.
+    """
+    goes_on = np.flatnonzero(may_win(paths, empty[: paths[0].losses.shape[1]])).tolist()
+    return [i for i in goes_on if i in plain] or goes_on
 
 
 def _judge_teams(setting: Setting, candidates: list[Candidate], learns: np.ndarray) -> Cells:
@@ -62,5 +71,5 @@ def _judge_teams(setting: Setting, candidates: list[Candidate], learns: np.ndarr
         learns,
         np.stack([c.opened for c in candidates]),
         support=np.stack([c.support for c in candidates]),
-        n_members=JUDGED_MEMBERS,
+        n_members=setting.team_size(JUDGED_MEMBERS),
     )

@@ -33,6 +33,8 @@ class Task:
     device : torch.device
     random_state : RandomState
     callbacks : tuple of callables
+    draw_in : bool
+        Whether values that lie far out in their column are drawn in (`Inputs.reach`).
     """
 
     gate: Gate
@@ -46,11 +48,19 @@ class Task:
     device: torch.device
     random_state: np.random.RandomState
     callbacks: tuple[Callback, ...]
+    draw_in: bool = False
 
     def prepare(self, network: Network) -> Prepared:
         """Return the data as a network wants it."""
         return prepare(
-            self.X, self.target, self.weights, self.gate_map, network, self.training, self.device
+            self.X,
+            self.target,
+            self.weights,
+            self.gate_map,
+            network,
+            self.training,
+            self.device,
+            self.draw_in,
         )
 
     def draw_seed(self) -> int:

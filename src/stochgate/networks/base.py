@@ -56,6 +56,11 @@ class Network(BaseEstimator, ABC):
 
     recordable = True
 
+    @property
+    def is_linear(self) -> bool:
+        """Whether the output is a weighted sum of the gated columns."""
+        return False
+
     def encoding(self, X: Any) -> Encoding | None:
         """Learn how the features of X become columns; None when they are the columns."""
         return None

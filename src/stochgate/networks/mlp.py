@@ -83,6 +83,11 @@ class MLP(Network):
         self.init_std = init_std
         self.linear = linear
 
+    @property
+    def is_linear(self) -> bool:
+        """Whether there are no hidden layers."""
+        return not self.hidden
+
     def _validate_params(self) -> None:
         super()._validate_params()
         wrong = [width for width in self.hidden if not isinstance(width, Integral) or width < 1]

@@ -84,6 +84,14 @@ class Objective(BaseEstimator, ABC):
         learned : as returned by `learn`
         """
 
+    @abstractmethod
+    def curvature(self, n_outputs: int) -> float:
+        """Return how fast the slope of the mean loss changes with the outputs, at most."""
+
+    def weigh(self, rows: Rows, weights: Tensor, learned: Learned) -> Tensor:
+        """Return what each row weighs in the loss, shape (n_models, n_samples)."""
+        return weights
+
     def total(self, rows: Rows, weights: Tensor, learned: Learned) -> Tensor:
         """Return what the summed loss is divided by to make it a mean, shape (n_models,)."""
         return weights.sum(1)

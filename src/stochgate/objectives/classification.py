@@ -66,7 +66,7 @@ class Classification(Objective):
         return {"factor": torch.where(counts > 0, mean / counts, 0)}
 
     def base(self, rows: Rows, weights: Tensor, learned: Learned) -> Tensor:  # noqa: D102
-        weights = self._weigh(rows, weights, learned)
+        weights = self.weigh(rows, weights, learned)
         share = weights @ self._one_hot(rows, weights) / weights.sum(1, keepdim=True)
         floor = 1 / (1 + weights.count_nonzero(1).unsqueeze(1))  # a class a fold has not seen
         log_share = share.maximum(floor).log()
@@ -77,12 +77,12 @@ class Classification(Objective):
     def loss(  # noqa: D102
         self, output: Tensor, rows: Rows, weights: Tensor, learned: Learned
     ) -> Tensor:
-        return (self._losses(output, rows) * self._weigh(rows, weights, learned)).sum(1)
+        return (self._losses(output, rows) * self.weigh(rows, weights, learned)).sum(1)
 
     def held_out_losses(  # noqa: D102
         self, output: Tensor, rows: Rows, weights: Tensor, parts: Tensor, learned: Learned
     ) -> Tensor:
-        weighed = torch.stack([self._weigh(rows, part, learned) for part in parts.unbind(1)], dim=1)
+        weighed = torch.stack([self.weigh(rows, part, learned) for part in parts.unbind(1)], dim=1)
         return self._per(weighed.sum(2), (weighed @ self._losses(output, rows).unsqueeze(2)).squeeze(2))
 
     @staticmethod
@@ -96,7 +96,7 @@ class Classification(Objective):
         return F.cross_entropy(output.permute(0, 2, 1), label, reduction="none")
 
     def total(self, rows: Rows, weights: Tensor, learned: Learned) -> Tensor:  # noqa: D102
-        return self._weigh(rows, weights, learned).sum(1)
+        return self.weigh(rows, weights, learned).sum(1)
 
     def read(self, output: Tensor, learned: Learned) -> Tensor:
         """Return the class probabilities, shape (n_models, n_samples, n_classes)."""
@@ -109,7 +109,10 @@ class Classification(Objective):
             output = torch.cat([torch.zeros_like(output), output], dim=2)
         return output.log_softmax(dim=2)
 
-    def _weigh(self, rows: Rows, weights: Tensor, learned: Learned) -> Tensor:
+    def curvature(self, n_outputs: int) -> float:  # noqa: D102
+        return 0.25 if n_outputs == 1 else 0.5
+
+    def weigh(self, rows: Rows, weights: Tensor, learned: Learned) -> Tensor:
         """Multiply each sample's weight by its class's, shape (n_models, n_samples)."""
         if "class_weight" in rows:
             weights = weights * rows["class_weight"].to(weights.dtype)

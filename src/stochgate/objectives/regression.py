@@ -74,6 +74,9 @@ class Regression(Objective):
             parts.sum(2), (parts @ self._losses(output, rows, learned).unsqueeze(2)).squeeze(2)
         )
 
+    def curvature(self, n_outputs: int) -> float:  # noqa: D102
+        return 2 / n_outputs
+
     @staticmethod
     def _losses(output: Tensor, rows: Rows, learned: Learned) -> Tensor:
         """Return the loss of each row, shape (n_models, n_samples)."""

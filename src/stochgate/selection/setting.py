@@ -66,6 +66,10 @@ class Setting:
             **others,
         )
 
+    def team_size(self, n_members: int) -> int:
+        """Return how many models a team needs: of linear ones a single one is as good as their mean."""
+        return 1 if self.network.is_linear else n_members
+
     def refit_plan(
         self, seed: Any, weights: Tensor, fixed: Tensor, *, n_members: int = 1, **others: Any
     ) -> Plan:
@@ -85,6 +89,8 @@ class Setting:
             if others.get("test_weights") is not None:
                 others["test_weights"] = others["test_weights"].repeat_interleave(n_members, 0)
         plan = self.plan(0.0, seed, weights, fixed, n_members=n_members, shrinks=SHRINKS, **others)
+        whole = self.training.batch_size is None and self.training.optimizer == "adam"
+        plan = replace(plan, accelerated=self.network.is_linear and whole)
         plan.training.set_params(n_steps=n_steps, n_snapshots=min(20, n_steps))
         return plan
 
