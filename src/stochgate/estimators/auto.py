@@ -165,12 +165,12 @@ def _choose(
     """Apply a rule and look again; without a signal the model without features is looked at.
 
     Where single columns, or all of them together, tell more than chance there is a signal after all, and
-    what gained anything on held-out rows may stand. Both take rows for independent: not with groups.
+    what gained anything on held-out rows may stand. Single columns are not asked where rows belong to groups.
     """
 
     def look(candidate: Candidate | None) -> Looked:
         recipe = make_recipe(candidate, keep)
-        if contest.grouped or keep.all():  # it takes rows for independent, and rows of a group are not
+        if contest.groups is not None or keep.all():  # it takes rows for independent, and theirs are not
             return Looked(recipe, np.zeros(len(keep)))
         return look_again(settings[0 if candidate is None else candidate.network], recipe, contest.first)
 
@@ -182,9 +182,7 @@ def _choose(
     if not usable or not (signal or keep.all()):
         looked = look(None)
         usable = [c for c in usable if c.loss < contest.empty.mean()]
-        told = looked.frequency.any() or (
-            not contest.grouped and columns_tell(settings[0], settings[0].seed)
-        )
+        told = looked.frequency.any() or columns_tell(settings[0], settings[0].seed, contest.groups)
         if not usable or not told:
             return None, looked
     chosen = RULES[rule](usable, contest.standard(candidates))

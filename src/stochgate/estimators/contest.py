@@ -46,8 +46,8 @@ class Contest:
     learns : ndarray, shape (n_folds, n_samples), as of `make_folds`
     empty, empty_blocks : ndarray, shape (n_folds,) and (n_folds, n_blocks)
         Held-out losses of the model without features.
-    grouped : bool
-        Whether rows belong together in groups.
+    groups : ndarray, shape (n_samples,), or None
+        Which rows belong together.
     first : ndarray, shape (n_first, n_samples)
         The folds of the first round, in which no row is held out twice.
     """
@@ -56,7 +56,7 @@ class Contest:
     learns: np.ndarray
     empty: np.ndarray
     empty_blocks: np.ndarray
-    grouped: bool
+    groups: np.ndarray | None
 
     @property
     def first(self) -> np.ndarray:
@@ -85,7 +85,7 @@ def start_contest(task: Task, cv: Any, groups: Any) -> Contest:
     learns = _judgeable(first, make_folds(cv, strata, fold_seed, groups))
     if gains_drawn_in(task, blocks, seed, learns[: count_first(learns)]):
         settings = make_settings(replace(task, draw_in=True), blocks, seed)
-    return Contest(settings, learns, *first.empty_losses(learns), groups is not None)
+    return Contest(settings, learns, *first.empty_losses(learns), groups)
 
 
 def gains_drawn_in(task: Task, blocks: np.ndarray, seed: int, learns: np.ndarray) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 from stochgate.selection.splits import make_splitter
 
 LEARNS, JUDGES, IDLE = 1, 0, -1
-FEW = 200  # of fewer rows one round of folds says little: each row is held out
+FEW = 200  # of fewer rows, or groups of them, one round of folds says little: each row is held out
 ROUNDS = 3  # so many times
 
 
@@ -21,7 +21,7 @@ def make_folds(cv: Any, strata: np.ndarray, seed: int, groups: Any = None) -> np
     ----------
     cv : int or what scikit-learn's `cv` takes
         A number gives shuffled folds, stratified where every stratum has that many rows; of fewer than 200
-        rows three rounds of them, unless there are groups.
+        rows (or groups) three rounds of them.
     strata : ndarray of int, shape (n_samples,)
     seed : int
     groups : array, shape (n_samples,), optional
@@ -39,7 +39,7 @@ def make_folds(cv: Any, strata: np.ndarray, seed: int, groups: Any = None) -> np
     cv = 5 if cv is None else cv  # as everywhere in scikit-learn
     a_number = isinstance(cv, (int, np.integer))
     n_folds = min(int(cv), n_units) if a_number else cv
-    rounds = ROUNDS if a_number and groups is None and n_folds < n_samples < FEW else 1
+    rounds = ROUNDS if a_number and n_folds < n_units < FEW else 1
     splits = chain.from_iterable(
         make_splitter(n_folds, strata, seed + i, groups).split(np.zeros((n_samples, 1)), strata, groups)
         for i in range(rounds)
