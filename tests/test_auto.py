@@ -259,6 +259,13 @@ def test_many_features_that_gain_little_each_lose_a_tie_of_a_standard_error():
     assert RULES["auto"](sure, STANDARD).cell == 0
 
 
+def test_a_weak_signal_is_not_given_away():
+    """A standard error is most of what is gained: the tie ends at 5 % of the gain."""
+    behind = np.array([0.05, -0.03, 0.04, -0.01, 0.02])
+    candidates = make_candidates([EMPTY - 0.02, EMPTY - 0.02 + behind], [np.ones(40), np.arange(40) < 2])
+    assert RULES["auto"](candidates, STANDARD).cell == 0
+
+
 def test_as_good_as_all_columns_is_what_is_asked_for():
     """Both sets tie with each other, but only the larger one ties with the model on all columns."""
     small = GOOD + np.array([0.004, -0.004, 0.004, 0.004, 0.004])

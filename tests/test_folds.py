@@ -103,7 +103,7 @@ def test_the_first_round_holds_out_every_row_once():
 
 
 @pytest.mark.parametrize(
-    ("n_samples", "grouped", "n_folds"), [(60, False, 9), (60, True, 3), (210, False, 3)]
+    ("n_samples", "grouped", "n_folds"), [(60, False, 9), (60, True, 9), (210, False, 3), (630, True, 3)]
 )
 def test_an_automatic_choice_is_judged_on_all_rounds(n_samples, grouped, n_folds):
     X, y = two_classes(n_samples)

@@ -207,3 +207,46 @@ def test_a_row_of_weight_0_is_not_there(quick):
     weights = np.where(np.arange(60) == 0, 0.0, 1.0)
     assert columns_tell(make_setting(GatedRegressor, outlier, y), seed=0)
     assert not columns_tell(make_setting(GatedRegressor, outlier, y, weights), seed=0)
+
+
+# ---- groups of rows
+
+
+def rows_of_groups(effect, n_groups=40, size=8, seed=0):
+    """Return X, y and groups: rows of a group are alike in X, and have one y."""
+    rng = np.random.default_rng(seed)
+    means = rng.normal(size=(n_groups, 10))
+    y = effect * means[:, 0] + rng.normal(size=n_groups)
+    groups = rng.permutation(np.repeat(np.arange(n_groups), size))
+    return means[groups] + 0.3 * rng.normal(size=(len(groups), 10)), y[groups], groups
+
+
+def test_rows_of_a_group_do_not_count_as_many(quick):
+    apart, together = [], []
+    for seed in range(20):
+        X, y, groups = rows_of_groups(0.0, seed=seed)
+        setting = make_setting(GatedRegressor, X, y)
+        apart.append(columns_tell(setting, seed=0))
+        together.append(columns_tell(setting, seed=0, groups=groups))
+    assert sum(apart) > 10  # repeated rows look like evidence
+    assert sum(together) <= 3
+
+
+def test_an_effect_between_groups_is_found():
+    X, y, groups = rows_of_groups(3.0)
+    assert columns_tell(make_setting(GatedRegressor, X, y), seed=0, groups=groups)
+
+
+def test_groups_of_one_row_change_nothing(quick):
+    for seed in range(6):
+        X, y = weak_effects(effect=0.03, seed=seed)
+        setting = make_setting(GatedRegressor, X, y)
+        assert columns_tell(setting, 0) == columns_tell(setting, 0, groups=np.arange(len(y)))
+
+
+def test_groups_across_strata_are_not_tested():
+    X, y = make_problem(GatedCox)
+    target = survival_target(y[:, 0], y[:, 1], strata=np.arange(len(y)) % 2)
+    setting = make_setting(GatedCox, X, target)
+    assert columns_tell(setting, seed=0)
+    assert not columns_tell(setting, seed=0, groups=np.arange(len(y)) // 2)

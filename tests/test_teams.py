@@ -14,6 +14,7 @@ from reference import problem
 from stochgate import GatedClassifier, GatedCox, GatedRegressor, Training
 from stochgate.engine import execute, make_plan, train
 from stochgate.engine.chunks import bytes_per_model
+from stochgate.networks import MLP
 from stochgate.objectives import Classification, Cox, Regression
 from stochgate.survival import read_survival_target
 from test_engine import OBJECTIVES, in_pieces, make
@@ -224,7 +225,7 @@ def test_losses_of_many_parts_equal_a_loop(objective, kind, dtype):
 # ---- how it predicts
 
 
-FAST = {"network": "linear", "cv": 3, "random_state": 0}
+FAST = {"network": MLP(hidden=(4,)), "cv": 3, "random_state": 0}
 TRAINING = Training(n_steps=60, lr=0.05, n_snapshots=5, dtype="float64")
 
 
@@ -246,7 +247,8 @@ def mean_by_hand(model, X):
     for i in range(len(parts.base)):
         theta = {name: p[i].numpy() for name, p in parts.parameters.items()}
         x = (columns - parts.shift[i].numpy()) * parts.scale[i].numpy()
-        own = np.stack([x @ theta["weight_0"][0] + theta.get("bias_0", [0.0])[0], parts.base[i].expand(80)])
+        h = np.maximum(x @ theta["weight_0"].T + theta["bias_0"], 0)
+        own = np.stack([h @ theta["weight_1"][0] + theta.get("bias_1", [0.0])[0], parts.base[i].expand(80)])
         if "scale" in parts.learned:
             own = own * parts.learned["scale"][i].item() + parts.learned["center"][i].item()
         outputs.append(own[0])
@@ -268,6 +270,12 @@ def test_members_of_a_fitted_model_differ(fitted):
     parts = fitted[0]._predictor
     assert len(parts.parameters["weight_0"].unique(dim=0)) == 16
     assert (parts.scale.std(0) > 0).all()  # each sees the rows with weights of its own
+
+
+def test_a_linear_model_is_single():
+    X, y = make_problem(GatedRegressor, n_samples=80)
+    model = GatedRegressor(network="linear", cv=3, training=TRAINING, random_state=0).fit(X, y)
+    assert len(model._predictor.base) == 1
 
 
 def test_a_shrink_brings_predictions_nearer_to_the_base_rate(fitted):

@@ -165,7 +165,7 @@ def _choose(
     """Apply a rule and look again; without a signal the model without features is looked at.
 
     Where single columns, or all of them together, tell more than chance there is a signal after all, and
-    what gained anything on held-out rows may stand. Single columns are not asked where rows belong to groups.
+    what gained anything on held-out rows may stand. Single columns are not asked where rows are in groups.
     """
 
     def look(candidate: Candidate | None) -> Looked:

@@ -118,7 +118,7 @@ class GatedEstimator(InquiryMixin, SelectorMixin, BaseEstimator):
             Weights of the rows inside the loss; 0 equals the row removed.
         groups : array, shape (n_samples,), optional
             Which rows belong together (patients, batches): folds keep them together, and there is no second
-            look at residuals and no global test, which take rows for independent.
+            look at residuals, which takes rows for independent.
 
         Returns
         -------
