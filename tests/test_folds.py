@@ -45,10 +45,14 @@ def test_enough_rows_are_held_out_once():
     assert len(make_folds(5, one_kind(FEW - 1), seed=0)) == 15
 
 
-def test_groups_are_held_out_once():
-    folds = make_folds(5, one_kind(60), seed=0, groups=np.arange(60) // 3)
-    assert len(folds) == 5
-    assert ((folds == JUDGES).sum(axis=0) == 1).all()
+@pytest.mark.parametrize(("n_groups", "n_rounds"), [(20, 3), (FEW, 1)])
+def test_few_groups_are_held_out_in_rounds(n_groups, n_rounds):
+    groups = np.arange(3 * n_groups) // 3
+    folds = make_folds(5, one_kind(len(groups)), seed=0, groups=groups)
+    assert len(folds) == 5 * n_rounds
+    for held_out in folds == JUDGES:
+        assert not set(groups[held_out]) & set(groups[~held_out])
+    assert ((folds == JUDGES).sum(axis=0) == n_rounds).all()
 
 
 @pytest.mark.parametrize(
