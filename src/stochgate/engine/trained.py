@@ -157,7 +157,6 @@ class Teams:
 
 def join(plan: Plan, parts: list[Models]) -> Models:
     """Join stacks that were cut from one plan."""
-    shifts = [part.scaling.shift for part in parts if part.scaling.shift is not None]
     network = parts[0].plan.network  # another than the plan's where columns were left out
     plan = plan if network is plan.network else replace(plan, network=network)
     return Models(
@@ -165,11 +164,20 @@ def join(plan: Plan, parts: list[Models]) -> Models:
         torch.cat([part.fixed for part in parts]),
         {name: torch.cat([part.parameters[name] for part in parts]) for name in parts[0].parameters},
         torch.cat([part.gate_parameter for part in parts]),
-        Scaling(torch.cat([part.scaling.scale for part in parts]), torch.cat(shifts) if shifts else None),
+        _join_scaling([part.scaling for part in parts]),
         {name: torch.cat([part.learned[name] for part in parts]) for name in parts[0].learned},
         torch.cat([part.total for part in parts]),
         torch.cat([part.base for part in parts]),
     )
+
+
+def _join_scaling(parts: list[Scaling]) -> Scaling:
+    """Join scalings; sparse columns may lie far from 0 for some of the models only."""
+    scale = torch.cat([part.scale for part in parts])
+    if all(part.shift is None for part in parts):
+        return Scaling(scale, None)
+    shifts = [torch.zeros_like(part.scale) if part.shift is None else part.shift for part in parts]
+    return Scaling(scale, torch.cat(shifts))
 
 
 def fix(values: Tensor, fixed: Tensor) -> Tensor:

@@ -7,7 +7,7 @@ import numpy as np
 
 from stochgate.estimators.contest import SMALLEST_FOR_K, Contest, make_lams, start_contest
 from stochgate.estimators.sets import JUDGED_MEMBERS, find_sets
-from stochgate.estimators.tables import make_table
+from stochgate.estimators.tables import path_table
 from stochgate.estimators.task import Fitted, Task
 from stochgate.selection.exact import joint_sets
 from stochgate.selection.global_test import columns_tell
@@ -40,6 +40,10 @@ class Found:
     losses : dict of float
         Held-out losses of the model without features ("none"), of the chosen one ("selected") and of the
         best model on all columns ("all").
+    reference : tuple of str and Recipe, or None
+        The network of the best model on all columns, and how that was trained.
+    added : bool
+        Whether the second look added features.
     """
 
     network: str
@@ -53,6 +57,8 @@ class Found:
     candidates: list[Candidate]
     opened: np.ndarray
     losses: dict[str, float]
+    reference: tuple[str, Recipe] | None
+    added: bool = False
 
     @property
     def setting(self) -> Setting:
@@ -115,6 +121,8 @@ def fit_auto(task: Task, cv: Any, groups: Any, rule: Any, names: list[Any]) -> F
         [c for c in candidates if c.network == at],
         opened,
         _losses(contest, candidates, chosen, looked.loss),
+        _reference(contest, candidates),
+        looked.loss is not None,
     )
     return found.train(recipe, float(lams[0] if chosen is None else chosen.cells.lams[chosen.cell]))
 
@@ -135,6 +143,14 @@ def _losses(
         "selected": selected if looked is None else looked,
         "all": float("nan") if reference is None else float(reference.mean()),
     }
+
+
+def _reference(contest: Contest, candidates: list[Candidate]) -> tuple[str, Recipe] | None:
+    """Return network and recipe of the best model on all columns."""
+    best = contest.reference(candidates)
+    if best is None:
+        return None
+    return list(contest.settings)[best.network], make_recipe(best, np.zeros(len(best.support), dtype=bool))
 
 
 def _mean_probability(stages: list[Cells]) -> np.ndarray:
@@ -248,38 +264,6 @@ def fit_exactly(task: Task, cv: Any, groups: Any, k: int, names: list[Any]) -> F
         [chosen],
         cells.opened[0],
         _losses(contest, candidates, chosen),
+        _reference(contest, candidates),
     )
     return found.train(recipe, float(lam))
-
-
-def path_table(candidates: list[Candidate], networks: list[str], spread: Any, names: list[Any]) -> Any:
-    """Return one row a network, stage and penalty: a DataFrame where pandas is installed.
-
-    Parameters
-    ----------
-    candidates : list of Candidate
-    networks : list of str
-    spread : callable
-        Gives every feature its gate's value.
-    names : list
-        What the features are called.
-    """
-    rows = []
-    for c in candidates:
-        selected = np.flatnonzero(spread(c.support))
-        rows.append(
-            {
-                "network": networks[c.network],
-                "stage": c.cells.stage,
-                "lam": float(c.cells.lams[c.cell]),
-                "step": int(c.cells.step[c.cell]),
-                "n_features": len(selected),
-                "n_by_fold": [int(spread(opened).sum()) for opened in c.opened],
-                "n_at_end": int(spread(c.settled).sum()),
-                "train_loss": float(c.cells.train[c.cell].mean()),
-                "held_out_loss": c.loss,
-                "held_out_sd": float(c.losses.std(ddof=1)) if np.isfinite(c.losses).all() else float("nan"),
-                "features": [names[j] for j in selected],
-            }
-        )
-    return make_table(rows)

@@ -48,6 +48,8 @@ class Contest:
         Held-out losses of the model without features.
     groups : ndarray, shape (n_samples,), or None
         Which rows belong together.
+    draw_in : bool
+        Whether values that lie far out are drawn in.
     first : ndarray, shape (n_first, n_samples)
         The folds of the first round, in which no row is held out twice.
     """
@@ -57,6 +59,7 @@ class Contest:
     empty: np.ndarray
     empty_blocks: np.ndarray
     groups: np.ndarray | None
+    draw_in: bool = False
 
     @property
     def first(self) -> np.ndarray:
@@ -65,9 +68,22 @@ class Contest:
 
     def standard(self, candidates: list[Candidate]) -> Standard:
         """Return what candidates are held against."""
-        references = [c for c in candidates if c.cells.stage == "all" and np.isfinite(c.losses).all()]
-        best = min(references, key=lambda c: c.loss).losses if references else None
-        return Standard(self.empty, best, self.learns.shape[1], len(self.first))
+        best = self.reference(candidates)
+        losses = None if best is None else best.losses
+        return Standard(self.empty, losses, self.learns.shape[1], len(self.first))
+
+    @staticmethod
+    def reference(candidates: list[Candidate]) -> Candidate | None:
+        """Return the best model on all columns."""
+        models = [c for c in candidates if c.cells.stage == "all" and np.isfinite(c.losses).all()]
+        return min(models, key=lambda c: c.loss, default=None)
+
+    def setting(self, task: Task, network: str) -> Setting:
+        """Return a network's setting, made anew where its data were let go."""
+        if network in self.settings:
+            return self.settings[network][0]
+        like, _ = next(iter(self.settings.values()))
+        return _setting(replace(task, draw_in=self.draw_in), network, like.seed, like.blocks)[0]
 
     def only(self, network: str) -> "Contest":
         """Return the contest with one network's data alone."""
@@ -83,9 +99,10 @@ def start_contest(task: Task, cv: Any, groups: Any) -> Contest:
     settings = make_settings(task, blocks, seed)
     first, _ = next(iter(settings.values()))
     learns = _judgeable(first, make_folds(cv, strata, fold_seed, groups))
-    if gains_drawn_in(task, blocks, seed, learns[: count_first(learns)]):
+    draw_in = gains_drawn_in(task, blocks, seed, learns[: count_first(learns)])
+    if draw_in:
         settings = make_settings(replace(task, draw_in=True), blocks, seed)
-    return Contest(settings, learns, *first.empty_losses(learns), groups)
+    return Contest(settings, learns, *first.empty_losses(learns), groups, draw_in)
 
 
 def gains_drawn_in(task: Task, blocks: np.ndarray, seed: int, learns: np.ndarray) -> bool:

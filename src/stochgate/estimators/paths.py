@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from stochgate.estimators.auto import Found, make_recipe, path_table
+from stochgate.estimators.auto import Found, make_recipe
 from stochgate.estimators.contest import SMALLEST_FOR_K, make_lams, start_contest
+from stochgate.estimators.tables import path_table
 from stochgate.estimators.task import Fitted, Task
 from stochgate.estimators.validation import refuse_impossible_number
 from stochgate.selection.exact import joint_sets

@@ -8,6 +8,7 @@ import numpy as np
 from stochgate.estimators.auto import Found
 from stochgate.estimators.effects import find_directions
 from stochgate.estimators.evidence import find_stand_ins, rises_without, wilson_interval
+from stochgate.estimators.scores import held_out_scores
 from stochgate.estimators.summary import COLUMNS, Summary
 from stochgate.estimators.tables import make_table
 
@@ -53,6 +54,8 @@ def summarize(model: Any) -> Summary:
         len(found.opened),
         hints if verdict == NO_SIGNAL else hints + spare(rows),
         found.losses,
+        {} if np.isnan(found.losses["selected"]) else held_out_scores(found),
+        found.task.objective.score_name,
     )
 
 

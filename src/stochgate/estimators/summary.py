@@ -64,6 +64,9 @@ class Summary:
     losses : dict of float
         Mean held-out losses of the selected features ("selected"), of the best model on all columns ("all")
         and of the one without features ("none"); empty when lam was given.
+    scores : dict of float
+        The same in accuracy, R2 or Harrell's C.
+    score_name : str
     n_folds : int
     hints : tuple of str
     text : str
@@ -80,6 +83,8 @@ class Summary:
     n_folds: int
     hints: tuple[str, ...]
     losses: dict[str, float] = field(default_factory=dict)
+    scores: dict[str, float] = field(default_factory=dict)
+    score_name: str = "score"
 
     @property
     def text(self) -> str:
@@ -108,12 +113,14 @@ class Summary:
         return [f"{self.verdict}: {chosen}, network {self.network}", *self._reference(), gain]
 
     def _reference(self) -> list[str]:
-        """Return a line on what all columns reach, where a model was trained on them."""
-        selected, every, none = (self.losses.get(name, np.nan) for name in ("selected", "all", "none"))
-        if np.isnan(selected + every):
-            return []
-        columns = f"{self.n_features} of {self.n_features_in} columns"
-        return [f"held-out loss: {columns} {selected:.3f}, all columns {every:.3f}, no column {none:.3f}"]
+        """Return lines on what all columns reach, where a model was trained on them."""
+        lines = []
+        for name, values in ((self.score_name, self.scores), ("loss", self.losses)):
+            selected, every, none = (values.get(of, np.nan) for of in ("selected", "all", "none"))
+            if not np.isnan(selected + every):
+                reached = f"{self.n_features} of {self.n_features_in} columns reach {selected:.3f}"
+                lines.append(f"held-out {name}: {reached}, all columns {every:.3f}, no column {none:.3f}")
+        return lines
 
     def _notes(self) -> list[str]:
         more = self.n_features - MOST_ROWS

@@ -55,6 +55,8 @@ class Objective(BaseEstimator, ABC):
     intercept: bool = True
     #: whether each row has a loss of its own, whatever other rows are seen beside it
     by_row: bool = True
+    #: what `score` is called
+    score_name: str
 
     @abstractmethod
     def encode(self, y: ArrayLike) -> Target:
@@ -119,6 +121,10 @@ class Objective(BaseEstimator, ABC):
         """
         losses = [self.held_out_loss(output, rows, weights, part, learned) for part in parts.unbind(1)]
         return torch.stack(losses, dim=1)
+
+    @abstractmethod
+    def score(self, output: Tensor, rows: Rows, weights: Tensor, learned: Learned) -> Tensor:
+        """Return how well each model predicts the rows of weight, as people judge it, shape (n_models,)."""
 
     @staticmethod
     def _per(total: Tensor, loss: Tensor) -> Tensor:

@@ -34,6 +34,7 @@ class Classification(Objective):
     tensor([1, 0, 1])
     """
 
+    score_name = "accuracy"
     _parameter_constraints = {"class_weight": [StrOptions({"balanced"}), dict, None]}
 
     def __init__(self, class_weight: str | Mapping[Any, float] | None = None):
@@ -101,6 +102,11 @@ class Classification(Objective):
     def read(self, output: Tensor, learned: Learned) -> Tensor:
         """Return the class probabilities, shape (n_models, n_samples, n_classes)."""
         return self.log_probability(output).exp()
+
+    def score(self, output: Tensor, rows: Rows, weights: Tensor, learned: Learned) -> Tensor:
+        """Return the share of the weight that is classified rightly."""
+        right = self.log_probability(output).argmax(2) == rows["label"]
+        return self._per(weights.sum(1), (right * weights).sum(1))
 
     @staticmethod
     def log_probability(output: Tensor) -> Tensor:

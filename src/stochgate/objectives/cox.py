@@ -37,6 +37,7 @@ class Cox(Objective):
     """
 
     intercept = False  # the baseline hazard takes it up
+    score_name = "C"
     by_row = False  # an event is compared with all rows at risk
     _parameter_constraints = {"ties": [StrOptions({"breslow", "efron"})]}
 
@@ -113,6 +114,23 @@ class Cox(Objective):
         both = self.loss(output, rows, weights + test_weights, learned)
         added = both - self.loss(output, rows, weights, learned)
         return self._per(self.total(rows, test_weights, learned), added)
+
+    def score(self, output: Tensor, rows: Rows, weights: Tensor, learned: Learned) -> Tensor:
+        """Return Harrell's C of the rows at risk together, each pair by the product of its weights."""
+        found = []
+        for eta, weight in zip(output[..., 0], weights, strict=True):
+            there = torch.nonzero(weight)[:, 0]
+            risk, weight, block = eta[there], weight[there], rows["block"][there]
+            event = rows["event"][there]
+            longer = (block < block[:, None]) | ((block == block[:, None]) & ~event)
+            pair = event[:, None] & longer
+            if "until" in rows:
+                pair &= rows["until"][there] > block[:, None]
+                pair &= rows["stratum"][there] == rows["stratum"][there][:, None]
+            share = pair * weight * weight[:, None]
+            ahead = (risk[:, None] > risk).to(share.dtype) + 0.5 * (risk[:, None] == risk)
+            found.append(self._per(share.sum(), (share * ahead).sum()))
+        return torch.stack(found)
 
     def curvature(self, n_outputs: int) -> float:
         """Return twice what risk sets as spread as all rows would have, since some are spread wider."""

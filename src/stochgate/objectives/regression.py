@@ -27,6 +27,7 @@ class Regression(Objective):
     torch.Size([2, 1])
     """
 
+    score_name = "R2"
     _parameter_constraints = {"standardize": ["boolean"]}
 
     def __init__(self, standardize: bool = True):
@@ -83,6 +84,13 @@ class Regression(Objective):
         center, scale = learned["center"].unsqueeze(1), learned["scale"].unsqueeze(1)
         y = ((rows["y"] - center) / scale).to(output.dtype)  # (n_models, n_samples, n_outputs)
         return ((output - y) ** 2).mean(2)
+
+    def score(self, output: Tensor, rows: Rows, weights: Tensor, learned: Learned) -> Tensor:
+        """Return R2, mean over the outputs."""
+        share = _share(weights).unsqueeze(2)  # (n_models, n_samples, 1)
+        spread = (share * (rows["y"] - (share * rows["y"]).sum(1, keepdim=True)) ** 2).sum(1)
+        error = (share * (rows["y"] - self.read(output, learned)) ** 2).sum(1)
+        return (1 - error / spread).mean(1)
 
     def average(
         self, output: Tensor, learned: Learned, n_members: int, common: Learned | None = None
