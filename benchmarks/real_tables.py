@@ -53,6 +53,7 @@ def report(
         ),
         "Over the sets": over_sets(counts, stability, few),
         "Seconds": means("seconds", 1),
+        "Splits": text_grid(summarise(table, "score"), sets, methods, lambda row: f"{row['n']:g}"),
         "Mean score per kind, over the sets that all of these methods have": kind_means(
             table, kinds, methods
         ),

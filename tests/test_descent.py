@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 from problems import ESTIMATORS, make_problem, normal_columns, three_classes
@@ -116,3 +117,26 @@ def test_whoever_asks_for_another_way_gets_it(change):
     setting = make_setting(GatedRegressor, *make_problem(GatedRegressor), **change)
     plan = setting.refit_plan(0, setting.weights[None], torch.full((1, 6), OPEN, dtype=torch.int8))
     assert not plan.accelerated
+
+
+@pytest.mark.parametrize("estimator_class", ESTIMATORS)
+@pytest.mark.parametrize("case", ["half", "rare", "raw"])
+def test_columns_that_are_not_centred_do_not_diverge(estimator_class, case):
+    n_columns, share = {"half": (50, 0.45), "rare": (600, 0.03), "raw": (5, 1.0)}[case]
+    X, y = make_problem(estimator_class, n_samples=300)
+    drawn = np.random.default_rng(0).random((300, n_columns)) < share
+    wide = drawn * 1.0 if case != "raw" else normal_columns(300, 5) + 30
+    wide = np.hstack([(X[:, :1] > 0) * 1.0, wide])
+    given = wide if case == "raw" else sparse.csr_array(wide)
+    loss = refit(make_setting(estimator_class, given, y, standardize=case != "raw")).train_loss[:, 0]
+    assert loss.isfinite().all()
+    assert loss[-1] <= 1.0001 * loss.min()
+
+
+def test_a_model_without_an_open_column_stands_still():
+    X, y = make_problem(GatedRegressor)
+    setting = make_setting(GatedRegressor, X, np.column_stack([y] * 9), dtype="float32")
+    plan = setting.refit_plan(0, setting.weights[None], torch.zeros(1, 6, dtype=torch.int8))
+    trained, _ = setting.execute(plan)
+    assert trained.train_loss.isfinite().all()
+    assert all(p.isfinite().all() for p in trained.models.parameters.values())

@@ -29,6 +29,21 @@ def test_a_constant_column_has_none():
     assert np.isinf(reach_of(np.full((50, 2), 1e9))).all()
 
 
+def test_a_sparse_column_far_from_0_is_left_alone():
+    """Its values would be drawn towards 0, all to the same number."""
+    X = sparse.csr_array(np.r_[2000 + normal_columns(199, 1)[:, 0], 2015.0][:, None])
+    assert np.isinf(reach_of(X)).all()
+
+
+@pytest.mark.filterwarnings("error")
+def test_huge_values_end_at_the_reach():
+    inputs = Inputs.learn(HEAVY, linear(), raw=False, draw_in=True)
+    far = np.full((1, 4), 1e300)
+    drawn = inputs.apply(far, torch.float64, torch.device("cpu")).dense().numpy()
+    np.testing.assert_allclose(drawn[0], inputs.reach)
+    assert np.isinf(reach_of(np.array([[1e200], [-1e200], [0.0]]))).all()
+
+
 def test_values_are_drawn_in_smoothly_and_keep_their_order():
     inputs = Inputs.learn(HEAVY, linear(), raw=False, draw_in=True)
     plain = Inputs.learn(HEAVY, linear(), raw=False)

@@ -1,16 +1,21 @@
 """Accuracy, R2 and C of the models that were judged."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 from sklearn.metrics import accuracy_score, r2_score
+from sklearn.model_selection import LeaveOneOut
 
 from problems import ESTIMATORS, make_problem, normal_columns, short_training, three_classes
 from stochgate import GatedClassifier, GatedRegressor, survival_target
 from stochgate.engine.data import Scaling
 from stochgate.engine.trained import _join_scaling
+from stochgate.estimators.scores import held_out_scores
 from stochgate.metrics import concordance_index
 from stochgate.objectives import Classification, Cox, Regression
+from stochgate.selection.setting import Setting
 
 WEIGHTS = np.random.default_rng(3).integers(0, 3, size=(2, 60)).astype(float)
 
@@ -93,3 +98,42 @@ def test_models_that_centre_and_models_that_do_not_are_joined():
     joined = _join_scaling([Scaling(one, None), Scaling(one, 3 * one)])
     assert joined.shift.tolist() == [[0, 0], [3, 3]]
     assert _join_scaling([Scaling(one, None), Scaling(one, None)]).shift is None
+
+
+def test_all_columns_are_scored_by_a_team_as_they_were_judged(monkeypatch):
+    X, y = make_problem(GatedClassifier)
+    model = GatedClassifier(network="mlp", cv=3, training=short_training(), random_state=0).fit(X, y)
+    teams, plan = [], Setting.refit_plan
+    monkeypatch.setattr(
+        Setting, "refit_plan", lambda *a, **k: teams.append(k["n_members"]) or plan(*a, **k)
+    )
+    held_out_scores(model._found)
+    assert teams == [4, 4]
+
+
+def test_kept_columns_are_open_where_nothing_else_is_selected():
+    X = normal_columns(100, 4)
+    y = X[:, 0] + 0.1 * X[:, 1]
+    model = GatedRegressor(
+        network="linear", cv=3, always_keep=[0], training=short_training(), random_state=0
+    )
+    model.fit(X, y)
+    found = replace(model._found, opened=np.zeros_like(model._found.opened), added=False)
+    assert held_out_scores(found)["selected"] > 0.9
+
+
+def test_folds_that_can_not_be_judged_are_left_out():
+    X, y = make_problem(GatedRegressor, n_samples=20)
+    model = GatedRegressor(network="linear", cv=LeaveOneOut(), training=short_training(), random_state=0)
+    assert "R2" not in model.fit(X, y).summary().text.split("direction")[0]
+
+
+def test_a_summary_calls_no_callbacks():
+    X, y = make_problem(GatedRegressor)
+    calls = []
+    model = GatedRegressor(
+        network="linear", cv=3, training=short_training(), random_state=0, callbacks=[calls.append]
+    ).fit(X, y)
+    n_calls = len(calls)
+    model.summary()
+    assert len(calls) == n_calls > 0

@@ -20,6 +20,7 @@ class DenseColumns:
         self.X, self.device, self.dtype = X, X.device, X.dtype
         self.once = once  # whether it is multiplied once only, as one of many mini-batches is
         self.was_sparse = was_sparse  # whether it is centred as sparse columns are
+        self.are_centred = not was_sparse  # as far as models standardise them
         self.n_samples, self.n_columns = X.shape
 
     def affine(self, weight: Tensor, scale: Tensor, shift: Tensor | None, bias: Tensor | None) -> Tensor:
@@ -44,7 +45,7 @@ class DenseColumns:
         return self.X.T.contiguous()
 
     def shift(self, mean: Tensor, variance: Tensor) -> Tensor | None:
-        """Return what is subtracted of every column, shape (n_models, n_columns)."""
+        """Return what is subtracted of every column, shape (n_models, n_columns), or None for nothing."""
         return far_from_zero(mean, variance) if self.was_sparse else mean
 
     def project(self, directions: Tensor) -> Tensor:

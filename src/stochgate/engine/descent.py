@@ -54,13 +54,16 @@ class Accelerated(torch.optim.Optimizer):
 
 
 def make_descent(models: Models, design: Design, rows: Rows) -> Accelerated:
-    """Return the optimiser of a linear network whose gates are held."""
+    """Return the optimiser of a linear network whose gates are held.
+
+    Weights and biases have step sizes of their own. Columns that are not centred move along with the bias:
+    then the two steps, each times its curvature, must not add up to 4/3, and that of the bias is small.
+    """
     curvature = models.plan.objective.curvature(models.base.shape[1])
     largest = _CAUTION * _largest_eigenvalue(models, design, rows)
     of_weight = 1 / (curvature * torch.where(largest > 0, largest, 1))
-    of_bias = torch.full_like(
-        of_weight, 0.5 / curvature
-    )  # columns that are not centred speak through it too
+    share = 0.5 if models.plan.training.standardize and design.columns.are_centred else 0.25
+    of_bias = torch.full_like(of_weight, share / curvature)
     steps = {name: of_weight if name.startswith("weight") else of_bias for name in models.parameters}
     return Accelerated(models.parameters, steps)
 
@@ -79,7 +82,7 @@ def _largest_eigenvalue(models: Models, design: Design, rows: Rows) -> Tensor:
             h = columns.affine(direction.unsqueeze(1), scale, models.scaling.shift, None)
             half = (h[:, 0, : columns.n_samples].square() * share).sum() / 2
         (direction,) = torch.autograd.grad(half, direction)
-    return _length(direction)[:, 0]
+    return direction.norm(dim=1)  # 0 where no column is open
 
 
 def _length(vectors: Tensor) -> Tensor:

@@ -11,7 +11,7 @@ from stochgate.engine.data import Columns, DenseColumns, SparseColumns
 from stochgate.networks import Encoding, Network
 
 _ROWS = 10_000
-FAR, REACH = 6.0, 3.0  # a column is drawn in from so many standard deviations on, to within so many
+FAR_OUT, REACH = 6.0, 3.0  # a column is drawn in from so many standard deviations on, to within so many
 SMALL = 2 << 30  # bytes up to which sparse columns are made dense on a GPU, which multiplies these faster
 
 
@@ -111,20 +111,24 @@ class Inputs:
 
 
 def reach_of(X: np.ndarray | sparse.csr_array) -> np.ndarray:
-    """Return how far each column's values may be from 0, shape (n_columns,): infinite but for some.
+    """Return how far the values of each column may lie from 0, shape (n_columns,); mostly infinite.
 
-    Those are columns whose furthest value is more than six standard deviations from their mean, as of
-    counts: of a normal distribution one in 500 million is. Three standard deviations are left to them.
+    Columns such as counts have values more than six standard deviations from their mean (a normal column
+    has one among 500 million): they are given three standard deviations. A sparse column far from 0 is not.
     """
     if sparse.issparse(X):
         mean, variance = mean_variance_axis(X, axis=0)
         highest, lowest = (np.ravel(end.toarray()) for end in (X.max(axis=0), X.min(axis=0)))
+        near = mean**2 <= variance
     else:
-        mean, variance, highest, lowest = X.mean(0), X.var(0), X.max(0), X.min(0)
+        X = X[:: max(1, len(X) // _ROWS)]
+        with np.errstate(over="ignore", invalid="ignore"):  # the variance of numbers such as 1e200
+            mean, variance, highest, lowest = X.mean(0), X.var(0), X.max(0), X.min(0)
+        near = np.isfinite(variance)
     spread = np.sqrt(variance)
-    furthest = np.maximum(highest - mean, mean - lowest)
-    return np.where(furthest > FAR * spread, np.where(spread > 0, REACH * spread, np.inf), np.inf)
+    is_far = near & (spread > 0) & (np.maximum(highest - mean, mean - lowest) > FAR_OUT * spread)
+    return np.where(is_far, REACH * spread, np.inf)
 
 
 def _draw_in(values: np.ndarray, reach: np.ndarray) -> np.ndarray:
-    return values / np.sqrt(1 + (values / reach) ** 2)
+    return values / np.hypot(1, values / reach)

@@ -17,6 +17,8 @@ _WIDE = 8
 class SparseColumns:
     """Sparse columns (CSR); only a custom module makes them dense."""
 
+    are_centred = False  # as far as models standardise them
+
     def __init__(self, X: sparse.csr_array, dtype: torch.dtype, device: torch.device):
         self.X = X.astype(str(dtype).removeprefix("torch."), copy=False)
         self.dtype, self.device = dtype, device

@@ -27,7 +27,8 @@ class Training(BaseEstimator):
         Cox models). Cox risk sets are those within the batch.
     optimizer : {"adam", "sgd"}, default="adam"
     lr : float, default=1e-2
-        Step size of the network.
+        Step size of the network. Linear models whose gates are held open, as after an automatic choice,
+        find their own, unless `optimizer` or `batch_size` is set.
     gate_lr : float, default=4e-3
         Step size of the gates, constant during training.
     momentum : float, default=0.9

@@ -41,7 +41,7 @@ class GatedClassifier(ClassifierMixin, GatedEstimator):
         A feature is selected when its gate is above; 0.5 is the paper's cutoff for weak signals.
     cv : int or splitter, default=5
         Folds of the automatic choice; whatever scikit-learn's `cv` takes. A number of them is drawn three
-        times where rows are fewer than 200 and have no groups.
+        times where there are fewer than 200 rows, or groups of rows.
     rule : {"auto", "best", "one-se"} or callable, default="auto"
         What the automatic choice takes: the fewest features that predict as well as the best model, the one
         on all columns included; the lowest held-out loss; or the fewest features within one standard error

@@ -99,10 +99,13 @@ def start_contest(task: Task, cv: Any, groups: Any) -> Contest:
     settings = make_settings(task, blocks, seed)
     first, _ = next(iter(settings.values()))
     learns = _judgeable(first, make_folds(cv, strata, fold_seed, groups))
-    draw_in = gains_drawn_in(task, blocks, seed, learns[: count_first(learns)])
+    empty = first.empty_losses(learns)
+    plain = any(data.inputs.encoding is None for _, data in settings.values())
+    draw_in = plain and gains_drawn_in(task, blocks, seed, learns[: count_first(learns)])
     if draw_in:
+        del first, settings  # the data are made anew
         settings = make_settings(replace(task, draw_in=True), blocks, seed)
-    return Contest(settings, learns, *first.empty_losses(learns), groups, draw_in)
+    return Contest(settings, learns, *empty, groups, draw_in)
 
 
 def gains_drawn_in(task: Task, blocks: np.ndarray, seed: int, learns: np.ndarray) -> bool:

@@ -1,19 +1,21 @@
 """What the selected features reach, and what all columns do, in the words people judge models by."""
 
+from dataclasses import replace
+
 import numpy as np
 import torch
 
 from stochgate.engine import CLOSED, OPEN
 from stochgate.estimators.auto import Found
-from stochgate.estimators.sets import JUDGED_MEMBERS
+from stochgate.estimators.sets import FEW, JUDGED_MEMBERS
 from stochgate.selection.setting import Recipe, Setting
 
 
 def held_out_scores(found: Found) -> dict[str, float]:
     """Return accuracy, R2 or Harrell's C on held-out rows, mean over the folds of the first round.
 
-    The models are those that were judged, trained once more: each fold's own set, or with what the second
-    look added. As their losses do, these scores flatter a little: they took part in the choice.
+    The models are trained as those that were judged: on each fold's own set, or with what the second look
+    added. Like the losses, these scores flatter a little, since the choice was made on the same rows.
 
     Parameters
     ----------
@@ -27,7 +29,9 @@ def held_out_scores(found: Found) -> dict[str, float]:
     setting, first = found.setting, found.contest.first
     scores = {"none": _of_nothing(setting, first), "selected": np.nan, "all": np.nan}
     if found.recipe.support.any():
-        sets = None if found.added or found.recipe.lam is not None else found.opened[: len(first)]
+        sets = found.opened[: len(first)] | found.task.gate_map.keep
+        if found.added or found.recipe.lam is not None:
+            sets = None
         scores["selected"] = _of_recipe(setting, found.recipe, first, sets)
     if found.reference is not None:
         network, recipe = found.reference
@@ -39,8 +43,10 @@ def _of_recipe(
     setting: Setting, recipe: Recipe, learns: np.ndarray, sets: np.ndarray | None = None
 ) -> float:
     """Return the mean score of a recipe on the folds; of each fold's own set where sets are given."""
+    setting = replace(setting, callbacks=())
     weights, test = setting.fold_weights(learns)
-    n_members = setting.team_size(JUDGED_MEMBERS if recipe.support.sum() < len(recipe.support) else 1)
+    is_team = len(recipe.support) <= FEW or not recipe.support.all()
+    n_members = setting.team_size(JUDGED_MEMBERS if is_team else 1)
     if sets is None:
         trained, design = recipe.train(setting, weights, test, 1 if recipe.lam is not None else n_members)
     else:
@@ -53,7 +59,7 @@ def _of_recipe(
     assert teams.test_weights is not None
     output = teams.shrunk(recipe.shrink)
     rows = setting.target.rows
-    return float(setting.objective.score(output, rows, teams.test_weights, teams.learned).mean())
+    return float(setting.objective.score(output, rows, teams.test_weights, teams.learned).nanmean())
 
 
 def _of_nothing(setting: Setting, learns: np.ndarray) -> float:
@@ -61,4 +67,4 @@ def _of_nothing(setting: Setting, learns: np.ndarray) -> float:
     rows, objective = setting.target.rows, setting.objective
     learned = objective.learn(rows, weights)
     output = objective.base(rows, weights, learned).unsqueeze(1).expand(-1, weights.shape[1], -1)
-    return float(objective.score(output, rows, test, learned).mean())
+    return float(objective.score(output, rows, test, learned).nanmean())

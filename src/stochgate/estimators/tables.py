@@ -24,7 +24,7 @@ def make_table(rows: list[dict[str, Any]], columns: list[str] | None = None) -> 
 
 
 def path_table(candidates: list[Candidate], networks: list[str], spread: Any, names: list[Any]) -> Any:
-    """Return one row a network, stage and penalty: a DataFrame where pandas is installed.
+    """Return one row per network, stage and penalty: a DataFrame where pandas is installed.
 
     Parameters
     ----------

@@ -11,6 +11,7 @@ from stochgate.objectives.base import Learned, Objective, Rows, Target
 from stochgate.objectives.risk_sets import LogCumSumExp, LogSumOverIntervals, cut_intervals
 from stochgate.survival import read_survival_target
 
+_AT_ONCE = 256  # events compared with all rows at once
 _GIVEN = ("event", "block", "until", "stratum")  # of each row; all else follows
 
 
@@ -120,17 +121,24 @@ class Cox(Objective):
         found = []
         for eta, weight in zip(output[..., 0], weights, strict=True):
             there = torch.nonzero(weight)[:, 0]
-            risk, weight, block = eta[there], weight[there], rows["block"][there]
-            event = rows["event"][there]
-            longer = (block < block[:, None]) | ((block == block[:, None]) & ~event)
-            pair = event[:, None] & longer
+            known = {name: rows[name][there] for name in _GIVEN if name in rows}
+            found.append(self._count_pairs(eta[there], weight[there], known))
+        points, pairs = torch.stack(found).T
+        return self._per(pairs, points)
+
+    @staticmethod
+    def _count_pairs(risk: Tensor, weight: Tensor, rows: Rows) -> Tensor:
+        """Return the weight of the pairs in which the row that fails has the higher risk, and of all."""
+        event, block, found = rows["event"], rows["block"], weight.new_zeros(2)
+        for fails in torch.nonzero(event)[:, 0].split(_AT_ONCE):
+            own = block[fails, None]
+            pair = (block < own) | ((block == own) & ~event)  # who lives longer
             if "until" in rows:
-                pair &= rows["until"][there] > block[:, None]
-                pair &= rows["stratum"][there] == rows["stratum"][there][:, None]
-            share = pair * weight * weight[:, None]
-            ahead = (risk[:, None] > risk).to(share.dtype) + 0.5 * (risk[:, None] == risk)
-            found.append(self._per(share.sum(), (share * ahead).sum()))
-        return torch.stack(found)
+                pair &= (rows["until"] > own) & (rows["stratum"] == rows["stratum"][fails, None])
+            share = pair * weight * weight[fails, None]
+            ahead = 0.5 * ((risk[fails, None] > risk).to(share) + (risk[fails, None] >= risk).to(share))
+            found += torch.stack([(share * ahead).sum(), share.sum()])
+        return found
 
     def curvature(self, n_outputs: int) -> float:
         """Return twice what risk sets as spread as all rows would have, since some are spread wider."""

@@ -90,7 +90,7 @@ class Regression(Objective):
         share = _share(weights).unsqueeze(2)  # (n_models, n_samples, 1)
         spread = (share * (rows["y"] - (share * rows["y"]).sum(1, keepdim=True)) ** 2).sum(1)
         error = (share * (rows["y"] - self.read(output, learned)) ** 2).sum(1)
-        return (1 - error / spread).mean(1)
+        return (1 - self._per(spread, error)).mean(1)
 
     def average(
         self, output: Tensor, learned: Learned, n_members: int, common: Learned | None = None
