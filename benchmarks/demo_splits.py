@@ -2,9 +2,9 @@
 
 The forest has 500 trees on all columns.
 
-python benchmarks/demo_splits.py --jobs 2
-python benchmarks/demo_splits.py --device cuda
-python benchmarks/demo_splits.py --table
+    python benchmarks/demo_splits.py --jobs 2
+    python benchmarks/demo_splits.py --device cuda
+    python benchmarks/demo_splits.py --table
 """
 
 import runpy

@@ -20,8 +20,12 @@ class DenseColumns:
         self.X, self.device, self.dtype = X, X.device, X.dtype
         self.once = once  # whether it is multiplied once only, as one of many mini-batches is
         self.was_sparse = was_sparse  # whether it is centred as sparse columns are
-        self.are_centred = not was_sparse  # as far as models standardise them
         self.n_samples, self.n_columns = X.shape
+
+    @property
+    def are_centred(self) -> bool:
+        """Whether models that standardise their columns centre all of them."""
+        return not self.was_sparse
 
     def affine(self, weight: Tensor, scale: Tensor, shift: Tensor | None, bias: Tensor | None) -> Tensor:
         """Return all models' first layers; X is not copied for each. On a GPU it has rows to spare."""

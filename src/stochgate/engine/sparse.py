@@ -17,7 +17,7 @@ _WIDE = 8
 class SparseColumns:
     """Sparse columns (CSR); only a custom module makes them dense."""
 
-    are_centred = False  # as far as models standardise them
+    are_centred = False  # only those far from 0 are
 
     def __init__(self, X: sparse.csr_array, dtype: torch.dtype, device: torch.device):
         self.X = X.astype(str(dtype).removeprefix("torch."), copy=False)

@@ -7,7 +7,7 @@ import torch
 
 from stochgate.engine import CLOSED, OPEN
 from stochgate.estimators.auto import Found
-from stochgate.estimators.sets import FEW, JUDGED_MEMBERS
+from stochgate.estimators.sets import JUDGED_MEMBERS, members_on_all
 from stochgate.selection.setting import Recipe, Setting
 
 
@@ -45,8 +45,8 @@ def _of_recipe(
     """Return the mean score of a recipe on the folds; of each fold's own set where sets are given."""
     setting = replace(setting, callbacks=())
     weights, test = setting.fold_weights(learns)
-    is_team = len(recipe.support) <= FEW or not recipe.support.all()
-    n_members = setting.team_size(JUDGED_MEMBERS if is_team else 1)
+    of_all, n_gates = recipe.support.all(), len(recipe.support)
+    n_members = setting.team_size(members_on_all(n_gates) if of_all else JUDGED_MEMBERS)
     if sets is None:
         trained, design = recipe.train(setting, weights, test, 1 if recipe.lam is not None else n_members)
     else:
@@ -64,7 +64,5 @@ def _of_recipe(
 
 def _of_nothing(setting: Setting, learns: np.ndarray) -> float:
     weights, test = setting.fold_weights(learns)
-    rows, objective = setting.target.rows, setting.objective
-    learned = objective.learn(rows, weights)
-    output = objective.base(rows, weights, learned).unsqueeze(1).expand(-1, weights.shape[1], -1)
-    return float(objective.score(output, rows, test, learned).nanmean())
+    output, learned = setting.base_output(weights)
+    return float(setting.objective.score(output, setting.target.rows, test, learned).nanmean())

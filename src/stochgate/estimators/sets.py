@@ -37,7 +37,7 @@ def find_sets(contest: Contest, lams: np.ndarray, *, all_kept: bool) -> list[lis
         paths = [cells[0] for cells in stages]
     plain = [i for i, (_, data) in enumerate(contest.settings.values()) if data.inputs.encoding is None]
     every = np.ones((1, *learns.shape[:1], settings[0].design.n_gates), dtype=bool)
-    n_members = JUDGED_MEMBERS if every.shape[2] <= FEW else 1
+    n_members = members_on_all(every.shape[2])
     for i in plain or range(len(settings)):
         size = settings[i].team_size(n_members)
         stages[i].append(train_cells(settings[i], "all", np.zeros(1), learns, every, n_members=size))
@@ -51,6 +51,11 @@ def find_sets(contest: Contest, lams: np.ndarray, *, all_kept: bool) -> list[lis
     for j in {c.network for c in near}:
         stages[j].append(_judge_teams(settings[j], [c for c in near if c.network == j], learns))
     return stages
+
+
+def members_on_all(n_gates: int) -> int:
+    """Return how many networks are in the team that judges all columns."""
+    return JUDGED_MEMBERS if n_gates <= FEW else 1
 
 
 def _growers(paths: list[Cells], empty: np.ndarray, plain: list[int]) -> list[int]:

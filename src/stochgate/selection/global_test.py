@@ -63,8 +63,7 @@ def columns_tell(setting: Setting, seed: int, groups: np.ndarray | None = None) 
 def _residual(setting: Setting) -> torch.Tensor:
     """Return the residuals of the model without features, freed of their mean, (n_samples, n_outputs)."""
     weights, rows, objective = setting.weights[None], setting.target.rows, setting.objective
-    learned = objective.learn(rows, weights)
-    base = objective.base(rows, weights, learned).unsqueeze(1).expand(-1, weights.shape[1], -1)
+    base, learned = setting.base_output(weights)
     output = base.clone().requires_grad_()
     (gradient,) = torch.autograd.grad(objective.loss(output, rows, weights, learned).sum(), output)
     return gradient.mean(1) - gradient[0]

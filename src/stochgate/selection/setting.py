@@ -13,6 +13,7 @@ from stochgate.engine.record import Callback
 from stochgate.gates import Gate
 from stochgate.networks import Network
 from stochgate.objectives import Objective, Target
+from stochgate.objectives.base import Learned
 from stochgate.selection.folds import JUDGES, LEARNS
 
 SHRINKS = (0.03, 0.1, 0.2, 0.35, 0.6, 0.8, 1.0)  # how sure of itself a refit is made: see `Plan.shrinks`
@@ -119,12 +120,27 @@ class Setting:
         """Return the block of every row."""
         return torch.from_numpy(self.blocks).to(self.weights.device)
 
+    def base_output(self, weights: Tensor) -> tuple[Tensor, Learned]:
+        """Return the outputs of models without features, and what is learnt from y with each one's weights.
+
+        Parameters
+        ----------
+        weights : Tensor, shape (n_models, n_samples)
+
+        Returns
+        -------
+        output : Tensor, shape (n_models, n_samples, n_outputs)
+        learned : as returned by `Objective.learn`
+        """
+        learned = self.objective.learn(self.target.rows, weights)
+        base = self.objective.base(self.target.rows, weights, learned)
+        return base.unsqueeze(1).expand(-1, weights.shape[1], -1), learned
+
     def empty_losses(self, learns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the held-out loss of the model without features: (n_folds,) and (n_folds, n_blocks)."""
         weights, test = self.fold_weights(learns)
         rows, objective = self.target.rows, self.objective
-        learned = objective.learn(rows, weights)
-        base = objective.base(rows, weights, learned).unsqueeze(1).expand(-1, weights.shape[1], -1)
+        base, learned = self.base_output(weights)
         parts = [test] + [test * (self.block_tensor() == b) for b in range(self.blocks.max() + 1)]
         losses = to_numpy(
             objective.held_out_losses(base, rows, weights, torch.stack(parts, dim=1), learned)
