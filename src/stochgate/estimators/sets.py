@@ -42,11 +42,11 @@ def find_sets(contest: Contest, lams: np.ndarray, *, all_kept: bool) -> list[lis
         size = settings[i].team_size(n_members)
         stages[i].append(train_cells(settings[i], "all", np.zeros(1), learns, every, n_members=size))
     with_all = np.vstack([learns, np.ones_like(learns[:1])])
-    for i in _growers(paths, contest.empty, plain):
-        sets, grown = grow_sets(settings[i], with_all)
-        for j in {i, *plain}:
-            cells = judge_sizes(settings[j], sets, grown, learns)
-            stages[j] += [] if cells is None else [cells]
+    grower = _grower(paths, contest.empty, plain)
+    sets, grown = grow_sets(settings[grower], with_all)
+    for j in {grower, *plain}:
+        cells = judge_sizes(settings[j], sets, grown, learns)
+        stages[j] += [] if cells is None else [cells]
     near = for_teams(list_candidates(stages), len(first))
     for j in {c.network for c in near}:
         stages[j].append(_judge_teams(settings[j], [c for c in near if c.network == j], learns))
@@ -58,13 +58,21 @@ def members_on_all(n_gates: int) -> int:
     return JUDGED_MEMBERS if n_gates <= FEW else 1
 
 
-def _growers(paths: list[Cells], empty: np.ndarray, plain: list[int]) -> list[int]:
-    """Return the networks that make sets of every size: those that may win.
+def _grower(paths: list[Cells], empty: np.ndarray, plain: list[int]) -> int:
+    """Return the network that makes sets of every size: the simplest of those with the best paths.
 
-    An encoded network has so many columns that it does so only where no other may win.
+    Simple networks come first, and their sets are steadier. An encoded network has so many columns that it
+    makes sets only where no other may win.
     """
-    goes_on = np.flatnonzero(may_win(paths, empty[: paths[0].losses.shape[1]])).tolist()
-    return [i for i in goes_on if i in plain] or goes_on
+    n_folds = paths[0].losses.shape[1]
+    goes_on = np.flatnonzero(may_win(paths, empty[:n_folds])).tolist()
+    able = [i for i in goes_on if i in plain] or goes_on
+    best = np.array([paths[i].losses[paths[i].losses.mean(axis=1).argmin()] for i in able])
+    if not np.isfinite(best).all():  # some network diverged
+        return able[int(best.mean(axis=1).argmin())]
+    behind = best - best[best.mean(axis=1).argmin()]
+    error = behind.std(axis=1, ddof=1) / np.sqrt(n_folds)
+    return able[int((behind.mean(axis=1) <= error).argmax())]
 
 
 def _judge_teams(setting: Setting, candidates: list[Candidate], learns: np.ndarray) -> Cells:

@@ -1,6 +1,7 @@
 """Sets of every size: one model per fold under a penalty that grows during training."""
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from stochgate.selection.setting import Setting, to_numpy
 SMALLEST, LARGEST = 1e-5, 0.3  # penalties per gate at the first and at the last step
 LONGER = 1.5  # times the steps of other models
 N_SNAPSHOTS = 60
+N_SEEDS = 4  # models whose gates' times to close are averaged
 MOST = 1000  # the largest set,
 MOST_SHARE = 0.4  # or this share of the gates where there are many
 MANY = 100
@@ -42,10 +44,11 @@ def most_gates(n_gates: int) -> int:
 def grow_sets(setting: Setting, learns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return a set of every size for each fold, and the penalty each size is reached at.
 
-    The penalty grows exponentially from next to nothing, so that one model passes through every size. Its
-    set of size k are the k gates furthest open at the last snapshot with at least k open. Among
-    correlated columns the folds' sets have little in common, and each is a fair answer: what is judged is
-    how such a set is made, and the one returned is made in the same way from all rows.
+    The penalty grows exponentially from next to nothing, so that every gate closes at its time. A fold's
+    set of size k are the k gates that close last, in the mean of a few models that differ in their initial
+    weights and noise: of a single one the order of correlated columns is largely luck. Among such columns
+    the folds' sets have little in common, and each is a fair answer: what is judged is how such a set is
+    made, and the one returned is made in the same way from all rows.
 
     Parameters
     ----------
@@ -59,29 +62,36 @@ def grow_sets(setting: Setting, learns: np.ndarray) -> tuple[np.ndarray, np.ndar
     lams : ndarray, shape (n_sizes,)
         Mean over the folds.
     """
-    weights, _ = setting.fold_weights(learns)
+    closing, fixed = _closing_times(setting, learns)
+    order = np.argsort(np.where(fixed == FREE, -closing, np.inf), axis=1, kind="stable")
+    sizes = grid_of_sizes(int((fixed == FREE).sum(axis=1).min()))
+    sets = np.zeros((len(sizes), *closing.shape), dtype=bool)
+    sets |= fixed == OPEN
+    for chosen, k in zip(sets, sizes, strict=True):
+        np.put_along_axis(chosen, order[:, :k], True, axis=1)
+    kth = np.take_along_axis(closing, order[:, np.array(sizes, dtype=int) - 1], axis=1)
+    return sets, SMALLEST * setting.design.n_gates * grow(kth).mean(axis=0)
+
+
+def _closing_times(setting: Setting, learns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the share of the steps after which each gate is closed, and which are fixed on each fold.
+
+    Both have shape (n_folds, n_gates). The share is a mean over models of other seeds; how far a gate is
+    open at its last snapshot counts as part of the way to the next one.
+    """
+    weights, _ = setting.fold_weights(learns, N_SEEDS)
     fixed = setting.fixed.to(weights.device)[None]
     n_gates = setting.design.n_gates
-    plan = setting.plan(SMALLEST * n_gates, setting.seed + np.arange(len(learns)), weights, fixed)
+    plan = setting.plan(SMALLEST * n_gates, setting.seed + np.arange(len(weights)), weights, fixed)
     n_steps = round(LONGER * setting.training.n_steps)
     plan.training.set_params(n_steps=n_steps, n_snapshots=min(N_SNAPSHOTS, n_steps), schedule=grow)
     trained, _ = setting.execute(with_fewer_rows(plan, learns))
-    free = (trained.models.fixed == FREE).cpu().numpy()
-    is_open = (setting.gate.value(trained.gate_path) > 0).cpu().numpy() & free
-    mu = np.where(free, to_numpy(trained.gate_path), -np.inf)  # (n_snapshots, n_folds, n_gates)
-    sizes = grid_of_sizes(int(free.sum(axis=1).min()))
-    sets = np.zeros((len(sizes), *free.shape), dtype=bool)
-    sets |= (trained.models.fixed == OPEN).cpu().numpy()
-    lams = np.zeros((len(sizes), len(learns)))
-    n_open = is_open.sum(axis=2)  # (n_snapshots, n_folds)
-    steps = trained.steps.numpy()
-    for i, k in enumerate(sizes):
-        for fold in range(len(learns)):
-            enough = np.flatnonzero(n_open[:, fold] >= k)
-            at = enough[-1] if len(enough) else 0
-            sets[i, fold, np.argsort(-mu[at, fold], kind="stable")[:k]] = True
-            lams[i, fold] = SMALLEST * n_gates * grow(steps[at] / n_steps)
-    return sets, lams.mean(axis=1)
+    value = to_numpy(setting.gate.value(trained.gate_path))  # (n_snapshots, n_models, n_gates)
+    n_snapshots = len(value)
+    last = np.where(value > 0, np.arange(n_snapshots)[:, None, None], 0).max(axis=0)
+    reached = last + np.take_along_axis(value, last[None], axis=0)[0].clip(0, 1)
+    share = (reached / n_snapshots).reshape(N_SEEDS, len(learns), -1).mean(axis=0)
+    return share, trained.models.fixed[: len(learns)].cpu().numpy()
 
 
 def judge_sizes(setting: Setting, sets: np.ndarray, lams: np.ndarray, learns: np.ndarray) -> Cells | None:
@@ -119,6 +129,6 @@ def _past_best(losses: np.ndarray) -> bool:
     return bool(behind.mean() > behind.std(ddof=1) / np.sqrt(len(behind)))
 
 
-def grow(progress: float) -> float:
+def grow(progress: Any) -> Any:
     """Return what the smallest penalty is multiplied by when a share of the steps is done."""
-    return float((LARGEST / SMALLEST) ** progress)
+    return (LARGEST / SMALLEST) ** progress
