@@ -138,7 +138,7 @@ def test_a_weak_linear_feature_beside_strong_ones_is_found():
     noise = np.random.default_rng(1).normal(size=400)
     y = 3 * np.sign(X[:, 0] * X[:, 1]) * np.abs(X[:, 0]) + 0.4 * X[:, 7] + 0.5 * noise
     setting, learns = make_setting(X, y, MLP((16,)), Training(n_steps=200, n_snapshots=5, dtype="float64"))
-    looked = look_again(setting, recipe_of(mask(12, [0, 1])), learns)
+    looked = look_again([setting], 0, recipe_of(mask(12, [0, 1])), learns)
     assert np.flatnonzero(looked.recipe.support).tolist() == [0, 1, 7]
     assert np.flatnonzero(looked.recipe.linear).tolist() == [7]
     assert np.flatnonzero(looked.frequency).tolist() == [7]
@@ -152,7 +152,7 @@ def test_the_linear_model_has_nothing_to_lead_past():
     X, y = linear_response(150, 8)
     setting, learns = make_setting(X, y)
     assert setting.network.with_linear([0]) is None
-    looked = look_again(setting, recipe_of(mask(8, [0])), learns)
+    looked = look_again([setting], 0, recipe_of(mask(8, [0])), learns)
     assert np.flatnonzero(looked.recipe.support).tolist() == [0, 1]
     assert not looked.recipe.linear.any()
 
@@ -162,7 +162,7 @@ def test_a_look_at_noise_adds_nothing():
         X, y = normal_columns(100, 30, seed), normal_columns(100, 1, seed + 50)[:, 0]
         training = Training(n_steps=10, n_snapshots=1, dtype="float64")
         setting, learns = make_setting(X, y, training=training)
-        looked = look_again(setting, recipe_of(mask(30, [0])), learns)
+        looked = look_again([setting], 0, recipe_of(mask(30, [0])), learns)
         assert looked.recipe.support.sum() == 1
         assert not looked.frequency.any()
 

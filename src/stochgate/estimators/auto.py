@@ -101,11 +101,11 @@ def fit_auto(task: Task, cv: Any, groups: Any, rule: Any, names: list[Any]) -> F
     signal = finds_signal(candidates, contest.empty_blocks, len(task.weights), len(contest.first))
     if callable(rule):
         chosen = _ask(rule, table, candidates)
-        looked = Looked(make_recipe(chosen, keep), np.zeros(len(keep)))
+        at = 0 if chosen is None else chosen.network
+        looked = Looked(make_recipe(chosen, keep), np.zeros(len(keep)), network=at)
     else:
         chosen, looked = _choose(rule, candidates, settings, contest, keep, signal.found)
-    at = 0 if chosen is None else chosen.network
-    recipe = looked.recipe
+    at, recipe = looked.network, looked.recipe
     opened = np.zeros((len(contest.learns), len(keep)), dtype=bool) if chosen is None else chosen.opened
     frequency = np.where(keep, 1.0, np.maximum(opened.mean(axis=0), looked.frequency))
     importance = np.where(keep, 1.0, (frequency + _mean_probability(stages[at])) / 2)
@@ -185,10 +185,10 @@ def _choose(
     """
 
     def look(candidate: Candidate | None) -> Looked:
-        recipe = make_recipe(candidate, keep)
+        recipe, at = make_recipe(candidate, keep), 0 if candidate is None else candidate.network
         if contest.groups is not None or keep.all():  # it takes rows for independent, and theirs are not
-            return Looked(recipe, np.zeros(len(keep)))
-        return look_again(settings[0 if candidate is None else candidate.network], recipe, contest.first)
+            return Looked(recipe, np.zeros(len(keep)), network=at)
+        return look_again(settings, at, recipe, contest.first)
 
     teams = any(c.cells.stage == "team" for c in candidates)
     single = [stage for stage in REFITS if stage != "team"] if teams else []

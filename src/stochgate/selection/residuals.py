@@ -1,17 +1,23 @@
 """A second look: features that the residuals on held-out rows still depend on."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
-from scipy.stats import norm
+from scipy.stats import chi2, norm, rankdata
 from torch import Tensor
 
+from stochgate.engine import DenseColumns, Design
 from stochgate.selection.folds import JUDGES, LEARNS
 from stochgate.selection.setting import Recipe, Setting, at_best, or_infinity, to_numpy
 
 LEVEL = 0.01  # the chance that a look adds anything when there is nothing left
 MAX_LOOKS = 3
+N_QUANTILES = 8  # parts of a column whose residuals' means are compared,
+ROWS_EACH = 40  # of at least so many rows each, or fewer parts
+FEWEST_QUANTILES = 4
+MOST_NUMBERS = 5e7  # in the columns that are cut
 
 
 @dataclass(frozen=True)
@@ -27,14 +33,17 @@ class Looked:
         one fold); 0 for all others.
     loss : float or None
         Mean held-out loss with the features that were added; None where there are none.
+    network : int
+        Position of the setting whose network is trained.
     """
 
     recipe: Recipe
     frequency: np.ndarray
     loss: float | None = None
+    network: int = 0
 
 
-def look_again(setting: Setting, recipe: Recipe, learns: np.ndarray) -> Looked:
+def look_again(settings: Sequence[Setting], network: int, recipe: Recipe, learns: np.ndarray) -> Looked:
     r"""Add the features whose columns correlate with the residuals of held-out rows.
 
     The gates weigh what a feature gains against the penalty and the noise of all other gates, so a weak
@@ -43,36 +52,57 @@ def look_again(setting: Setting, recipe: Recipe, learns: np.ndarray) -> Looked:
     nothing to do with y given the selected ones is uncorrelated with them: with r and x freed of the folds'
     means and of the selected columns, :math:`x^T r / (|x| |r| / \sqrt{n})` is standard normal, where n
     rows less one for each of these count.
-    Features are added where its p-value, times the number of columns, is below 0.01, unless the folds'
+    Where the network is not linear a second question is asked of each column: whether the means of r in its
+    quantiles differ, as those of a ring do.
+    Features are added where a p-value, times the number of questions, is below 0.01, unless the folds'
     held-out loss is higher with them.
 
-    An added feature enters linearly, as it was found, unless the folds' held-out loss is lower when it goes
-    through the hidden layers.
+    An added feature enters linearly, unless the folds' held-out loss is lower when it goes through the
+    hidden layers, of this network or of another that is not linear.
 
     Parameters
     ----------
-    setting : Setting
+    settings : sequence of Setting, one a network
+        Columns are asked as they are in the first one.
+    network : int
+        Whose recipe it is.
     recipe : Recipe
     learns : ndarray, shape (n_folds, n_samples), as of `make_folds`
     """
     frequency, loss = np.zeros(len(recipe.support)), None
+    part = None if settings[network].network.is_linear else cut(settings[0].design)
     for _ in range(MAX_LOOKS):
-        residual = _held_out_residual(setting, recipe, learns)
-        z = correlation_z(setting, residual, recipe.support, learns)
-        critical = norm.isf(LEVEL / 2 / setting.design.columns.n_columns / residual.shape[1])
-        added = z > critical
+        residual = _held_out_residual(settings[network], recipe, learns)
+        questions = _Questions(settings[0], recipe.support, learns, part)
+        added = questions.found(residual)
         if not added.any():
             break
         learning = torch.from_numpy(learns == LEARNS).to(residual)
-        without = [
-            correlation_z(setting, residual * fold[:, None], recipe.support, learns) for fold in learning
-        ]
-        share = (np.array(without) > critical).mean(axis=0).clip(1 / len(learns))
-        larger, judged = _with_added(setting, recipe, added, learns)
+        without = [questions.found(residual * fold[:, None]) for fold in learning]
+        share = np.mean(without, axis=0).clip(1 / len(learns))
+        judged, at, larger = _with_added(settings, network, recipe, added, learns)
         if larger is recipe:
             break
-        frequency, recipe, loss = np.where(added, share, frequency), larger, judged
-    return Looked(recipe, frequency, loss)
+        frequency, recipe, loss, network = np.where(added, share, frequency), larger, judged, at
+    return Looked(recipe, frequency, loss, network)
+
+
+@dataclass(frozen=True)
+class _Questions:
+    """What is asked of residuals: which features outside a support they depend on."""
+
+    setting: Setting
+    support: np.ndarray
+    learns: np.ndarray
+    part: np.ndarray | None
+
+    def found(self, residual: Tensor) -> np.ndarray:
+        """Return the gates that tell more than chance, at a familywise level."""
+        z = correlation_z(self.setting, residual, self.support, self.learns)
+        if self.part is not None:
+            z = np.maximum(z, quantile_z(self.setting, residual, self.support, self.learns, self.part))
+        n = self.setting.design.columns.n_columns * residual.shape[1] * (1 if self.part is None else 2)
+        return z > norm.isf(LEVEL / 2 / n)
 
 
 def correlation_z(
@@ -88,10 +118,7 @@ def correlation_z(
     learns : ndarray, shape (n_folds, n_samples), as of `make_folds`
     """
     columns = setting.design.columns
-    selected = setting.design.narrow(torch.from_numpy(support).to(columns.device)).columns.dense()
-    folds = torch.from_numpy(learns == JUDGES).to(residual).T  # (n_samples, n_folds)
-    basis, _ = torch.linalg.qr(torch.cat([folds, selected.to(residual)], dim=1))
-    residual = residual - basis @ (basis.T @ residual)
+    residual, basis = _freed(setting, residual, support, learns)
     onto = columns.project(torch.cat([residual, basis], dim=1).to(columns.dtype)).double()
     product, shadow = onto[:, : residual.shape[1]], onto[:, residual.shape[1] :]
     left = (columns.squares().double() - shadow.square().sum(1)).clamp_min(0)  # |x|^2 outside the basis
@@ -99,9 +126,70 @@ def correlation_z(
     size = (left[:, None] * residual.double().square().sum(0) / n_free).sqrt()  # (n_columns, n_outputs)
     varies = left > 1e-6 * columns.squares().double()
     z = torch.where(varies[:, None], product.abs() / size.clamp_min(1e-300), 0).amax(1)
-    of_gate = torch.zeros(setting.design.n_gates, dtype=z.dtype, device=z.device)
-    of_gate = of_gate.scatter_reduce(0, setting.design.gate_of_column(), z, "amax")
-    return np.where(support, 0.0, to_numpy(of_gate))
+    return np.where(support, 0.0, _largest(setting.design, z))
+
+
+def cut(design: Design) -> np.ndarray | None:
+    """Return in which part of its column each value lies, int8 of shape (n_samples, n_columns).
+
+    Equal values are in one part. None where that is not asked: of few rows, sparse columns, or very many
+    numbers.
+    """
+    columns = design.columns
+    n_parts = min(N_QUANTILES, columns.n_samples // ROWS_EACH)
+    many = columns.n_samples * columns.n_columns > MOST_NUMBERS
+    if not isinstance(columns, DenseColumns) or columns.was_sparse or n_parts < FEWEST_QUANTILES or many:
+        return None
+    X = columns.dense().cpu().numpy()
+    return ((rankdata(X, axis=0) - 0.5) / len(X) * n_parts).astype(np.int8)
+
+
+def quantile_z(
+    setting: Setting, residual: Tensor, support: np.ndarray, learns: np.ndarray, part: np.ndarray
+) -> np.ndarray:
+    r"""Return for each gate outside the support how its columns' quantiles differ, shape (n_gates,).
+
+    With S_b the sum of the n_b residuals in part b, :math:`\sum_b S_b^2 / n_b`, divided by their variance,
+    is chi-squared with one degree of freedom less than parts. Parts of few rows, as equal values leave, are
+    not counted. The |z| of the same p-value is returned.
+
+    Parameters
+    ----------
+    setting, residual, support, learns : as in `correlation_z`
+    part : from `cut`
+    """
+    free, basis = _freed(setting, residual, support, learns)
+    r = to_numpy(free)
+    variance = (r**2).sum(axis=0) / max(1, len(r) - basis.shape[1])
+    between = np.zeros((part.shape[1], r.shape[1]))
+    n_parts, n_rows = np.zeros(part.shape[1]), np.zeros(part.shape[1])
+    for number in range(part.max() + 1):
+        inside = part == number
+        n = inside.sum(axis=0)
+        enough = n >= ROWS_EACH / 2
+        between += np.where(enough[:, None], (inside.T @ r) ** 2 / np.maximum(n, 1)[:, None], 0)
+        n_parts, n_rows = n_parts + enough, n_rows + enough * n
+    freedom = n_parts - (n_rows == len(r))
+    p = chi2.sf(between / np.maximum(variance, 1e-300), np.maximum(freedom, 1)[:, None])
+    z = np.where(n_parts > 1, norm.isf(p / 2).max(axis=1), 0.0)
+    return np.where(support, 0.0, _largest(setting.design, torch.from_numpy(z)))
+
+
+def _freed(
+    setting: Setting, residual: Tensor, support: np.ndarray, learns: np.ndarray
+) -> tuple[Tensor, Tensor]:
+    """Return the residuals freed of the folds' means and the selected columns, and a basis of these."""
+    device = setting.design.columns.device
+    selected = setting.design.narrow(torch.from_numpy(support).to(device)).columns.dense()
+    folds = torch.from_numpy(learns == JUDGES).to(residual).T  # (n_samples, n_folds)
+    basis, _ = torch.linalg.qr(torch.cat([folds, selected.to(residual)], dim=1))
+    return residual - basis @ (basis.T @ residual), basis
+
+
+def _largest(design: Design, z: Tensor) -> np.ndarray:
+    """Return the largest z of each gate's columns."""
+    of_gate = torch.zeros(design.n_gates, dtype=z.dtype, device=z.device)
+    return to_numpy(of_gate.scatter_reduce(0, design.gate_of_column().to(z.device), z, "amax"))
 
 
 def _held_out_residual(setting: Setting, recipe: Recipe, learns: np.ndarray) -> Tensor:
@@ -116,22 +204,26 @@ def _held_out_residual(setting: Setting, recipe: Recipe, learns: np.ndarray) -> 
 
 
 def _with_added(
-    setting: Setting, recipe: Recipe, added: np.ndarray, learns: np.ndarray
-) -> tuple[Recipe, float]:
-    """Return the recipe with more features and its loss: linear, or through the hidden layers if better.
+    settings: Sequence[Setting], network: int, recipe: Recipe, added: np.ndarray, learns: np.ndarray
+) -> tuple[float, int, Recipe]:
+    """Return loss, network and recipe of the best way to add features.
 
-    Where both raise the held-out loss the recipe stays as it is.
+    They enter linearly, or through the hidden layers, of this network or of another. Where all ways raise
+    the held-out loss the recipe stays as it is.
     """
     deep = replace(recipe, support=recipe.support | added)
-    ways = [recipe, deep]
-    if setting.network.with_linear([]) is not None:
-        ways.append(replace(deep, linear=recipe.linear | added))
-    weights, test = setting.fold_weights(learns)
-    best: list[tuple[float, Recipe]] = []
-    for way in ways:
-        trained, _ = replace(way, last_step=None).train(setting, weights, test)
+    ways = [(network, recipe), (network, deep)]
+    if settings[network].network.with_linear([]) is not None:
+        ways.append((network, replace(deep, linear=recipe.linear | added)))
+        alone = replace(deep, linear=np.zeros_like(added), lam=None)
+        others = (i for i, s in enumerate(settings) if i != network and not s.network.is_linear)
+        ways += [(other, alone) for other in others]
+    judged: list[tuple[float, int, Recipe]] = []
+    for at, way in ways:
+        weights, test = settings[at].fold_weights(learns)
+        trained, _ = replace(way, last_step=None).train(settings[at], weights, test)
         losses, snapshot, shrink = at_best(or_infinity(trained.shrunk_loss)[:, None, :, 0])
         step, factor = int(trained.steps[snapshot[0]]), trained.models.plan.shrinks[shrink[0]]
-        best.append((float(losses.mean()), replace(way, last_step=step, shrink=factor)))
-    loss, found = min(best, key=lambda judged: judged[0])
-    return (recipe if loss == best[0][0] else found), loss
+        judged.append((float(losses.mean()), at, replace(way, last_step=step, shrink=factor)))
+    best = min(judged, key=lambda way: way[0])
+    return (best[0], network, recipe) if best[0] == judged[0][0] else best
