@@ -7,6 +7,7 @@ import pytest
 
 from problems import linear_response, normal_columns
 from stochgate import GatedRegressor, NoFeatureSelectedWarning, Training
+from stochgate.metrics import selection_stability
 from stochgate.selection import growing
 from stochgate.selection.growing import grid_of_sizes, grow_sets, judge_sizes, most_gates
 from test_residuals import make_setting
@@ -103,6 +104,23 @@ def test_strong_features_make_up_the_set_of_their_number():
     assert (np.flatnonzero(sets[2].all(axis=0)) == STRONG).all()
     assert (sets[2].sum(axis=1) == 3).all()
     assert sets[2:, :, STRONG].all()
+
+
+def test_sets_of_correlated_columns_are_steadier_in_the_mean_of_seeds(monkeypatch):
+    rng = np.random.default_rng(0)
+    hidden = rng.normal(size=(100, 6))
+    X = hidden.repeat(10, axis=1) + 0.7 * rng.normal(size=(100, 60))  # ten like columns of each
+    y = hidden @ [1, 1, 1, 0, 0, 0] + 0.5 * rng.normal(size=100)
+
+    setting, learns = make_setting(X, y, training=SHORT)
+
+    def stability():
+        draws = (grow_sets(replace(setting, seed=1000 * i), np.ones_like(learns[:1])) for i in range(4))
+        return selection_stability([sets[6, 0] for sets, _ in draws])
+
+    several = stability()
+    monkeypatch.setattr(growing, "N_SEEDS", 1)
+    assert several > stability() + 0.1
 
 
 def test_a_group_counts_once():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from scipy import sparse
-from scipy.stats import norm
+from scipy.stats import f_oneway, norm
 
 from problems import linear_response, normal_columns
 from stochgate import GatedRegressor, Training
@@ -15,7 +15,7 @@ from stochgate.estimators.contest import make_settings
 from stochgate.networks import MLP, EncodedMLP
 from stochgate.objectives import Regression
 from stochgate.selection import make_folds
-from stochgate.selection.residuals import correlation_z, look_again
+from stochgate.selection.residuals import correlation_z, cut, look_again, quantile_z
 from stochgate.selection.setting import Recipe
 from test_engine import in_pieces, make
 
@@ -130,6 +130,51 @@ def test_z_of_noise_is_standard_normal(kind, n_selected):
     assert (z > critical).any(axis=1).mean() <= 0.04  # 1 % is expected of 100 looks
 
 
+# ---- quantiles
+
+
+def test_values_are_cut_at_quantiles_and_equal_ones_stay_together():
+    X = np.column_stack([np.arange(400.0), np.repeat([0, 1], [300, 100]), np.ones(400)])
+    setting, _ = make_setting(X, X[:, 0])
+    part = cut(setting.design)
+    assert np.bincount(part[:, 0]).tolist() == [50] * 8
+    assert len(np.unique(part[:300, 1])) == len(np.unique(part[300:, 1])) == len(np.unique(part[:, 2])) == 1
+    assert part[0, 1] != part[300, 1]
+
+
+def test_few_rows_and_sparse_columns_are_not_cut():
+    X = normal_columns(200, 3)
+    assert cut(make_setting(X, X[:, 0])[0].design).max() == 4
+    assert cut(make_setting(X[:159], X[:159, 0])[0].design) is None
+    assert cut(make_setting(sparse.csr_array(X), X[:, 0])[0].design) is None
+
+
+def test_quantiles_agree_with_an_analysis_of_variance():
+    X, r = normal_columns(800, 6), np.random.default_rng(3).normal(size=800)
+    r += 0.4 * (np.abs(X[:, 2]) < 0.7)
+    setting, learns = make_setting(X, r)
+    part = cut(setting.design)
+    z = quantile_z(setting, torch.tensor(r[:, None]), mask(6, [5]), learns, part)
+    p = [f_oneway(*[r[part[:, j] == i] for i in range(8)]).pvalue for j in range(5)]
+    np.testing.assert_allclose(z[:5], norm.isf(np.array(p) / 2), atol=0.2)  # folds' means are taken out
+    assert z[5] == 0
+    assert z.argmax() == 2
+    assert z[2] > 4 > correlation_z(setting, torch.tensor(r[:, None]), mask(6, []), learns)[2]
+
+
+@pytest.mark.parametrize("values", ["normal", "tied"])
+def test_quantiles_of_noise_pass_as_seldom_as_they_should(values):
+    X, rng = normal_columns(330, 200), np.random.default_rng(0)
+    if values == "tied":  # pieces of an encoded feature: a few rows are left between equal values
+        X = X.clip(-0.7, 0.1)
+    setting, learns = make_setting(X, X[:, 0])
+    part = cut(setting.design)
+    residuals = [rng.exponential(size=(330, 1)) for _ in range(60)]
+    z = np.array([quantile_z(setting, torch.tensor(r), mask(200, []), learns, part) for r in residuals])
+    assert (z > norm.isf(0.005)).mean() <= 0.012
+    assert (z > norm.isf(0.01 / 2 / 200)).any(axis=1).mean() <= 0.05  # 1 % is expected of 60 looks
+
+
 # ---- the look
 
 
@@ -146,6 +191,23 @@ def test_a_weak_linear_feature_beside_strong_ones_is_found():
     trained, design = looked.recipe.train(setting, setting.weights[None])
     assert design.columns.n_columns == 3
     assert trained.models.plan.network.linear == (2,)
+
+
+def test_a_feature_without_a_slope_is_found_and_the_network_that_can_use_it_taken():
+    X = normal_columns(600, 8)
+    noise = np.random.default_rng(1).normal(size=600)
+    y = X[:, 0] + np.cos(4 * X[:, 3]) + 0.3 * noise
+    training = Training(n_steps=60, n_snapshots=5, dtype="float64")
+    networks = {"linear": MLP(()), "mlp": MLP((4,)), "encoded": EncodedMLP(8, (32,))}
+    (linear, learns), (mlp, _), (encoded, _) = (make_setting(X, y, n, training) for n in networks.values())
+    settings = [linear, mlp, encoded]
+    blind = look_again(settings, 0, recipe_of(mask(8, [0])), learns)
+    assert np.flatnonzero(blind.recipe.support).tolist() == [0]  # a linear model could not use it
+    looked = look_again(settings, 1, recipe_of(mask(8, [0])), learns)
+    assert np.flatnonzero(looked.recipe.support).tolist() == [0, 3]
+    assert looked.network == 2
+    assert not looked.recipe.linear.any()
+    assert looked.loss < 0.5
 
 
 def test_the_linear_model_has_nothing_to_lead_past():

@@ -17,7 +17,7 @@ MAX_LOOKS = 3
 N_QUANTILES = 8  # parts of a column whose residuals' means are compared,
 ROWS_EACH = 40  # of at least so many rows each, or fewer parts
 FEWEST_QUANTILES = 4
-MOST_NUMBERS = 5e7  # in the columns that are cut
+MOST_NUMBERS = 2e7  # in the columns that are cut
 
 
 @dataclass(frozen=True)
