@@ -43,9 +43,6 @@ class Plan:
     shrinks : tuple of float, the last of them 1
         Outputs are judged after their distance from the base rate was multiplied by each of these: a model
         that is too sure of itself may still tell much.
-    early : bool
-        Whether snapshots are dense at the start, each step so many times the one before, instead of evenly
-        spread.
     accelerated : bool
         Whether weights follow their gradient by accelerated descent, each model at its own step size,
         whatever the optimiser of `training`: of linear networks without free gates.
@@ -67,7 +64,6 @@ class Plan:
     turns: tuple[Tensor, ...] = ()
     n_members: int = 1
     shrinks: tuple[float, ...] = (1.0,)
-    early: bool = False
     accelerated: bool = False
 
     @property

@@ -42,7 +42,7 @@ def snapshot_steps(plan: Plan) -> set[int]:
     """Return the steps after which a snapshot is taken; the last one always is."""
     n_steps = plan.training.n_steps
     n = min(plan.training.n_snapshots, n_steps)
-    if plan.early:
+    if plan.accelerated:  # each stands for a smaller ridge penalty by the same factor
         return {round(n_steps ** ((i + 1) / n)) for i in range(n)}
     return {round(n_steps * (i + 1) / n) for i in range(n)}
 

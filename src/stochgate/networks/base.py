@@ -101,10 +101,6 @@ class Network(BaseEstimator, ABC):
         """Return the network with some columns past its hidden layers; None when it can not do that."""
         return None
 
-    def quiet(self) -> "Network":
-        """Return the network with outputs that start near the base rate, where it can do that."""
-        return self
-
     @abstractmethod
     def floats(self, n_columns: int, n_rows: int, n_outputs: int) -> tuple[int, int]:
         """Estimate how many numbers one model's weights and its activations take."""

@@ -77,7 +77,7 @@ class EncodedMLP(MLP):
     ----------
     n_bins : int, default=4
         Pieces a feature; fewer where quantiles coincide, one for a binary feature.
-    hidden, activation, skip, init_std, linear, output_scale : as in `MLP`
+    hidden, activation, skip, init_std, linear : as in `MLP`
 
     Examples
     --------
@@ -99,9 +99,8 @@ class EncodedMLP(MLP):
         skip: bool = False,
         init_std: float | None = None,
         linear: tuple[int, ...] = (),
-        output_scale: float = 1.0,
     ):
-        super().__init__(hidden, activation, skip, init_std, linear, output_scale)
+        super().__init__(hidden, activation, skip, init_std, linear)
         self.n_bins = n_bins
 
     def encoding(self, X: Any) -> PiecewiseLinear:

@@ -22,7 +22,6 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "selu": F.selu,
     "silu": F.silu,
 }
-QUIET = 0.1  # the `output_scale` of a network that starts near the base rate
 _HALF_LINEAR = {"relu", "silu"}  # they halve the variance, so weights start sqrt(2) larger
 
 
@@ -54,9 +53,6 @@ class MLP(Network):
         The paper uses 0.1.
     linear : tuple of int, default=()
         Columns that go past the hidden layers, straight to the output.
-    output_scale : float, default=1.0
-        What the initial weights of the last layer are multiplied by: near 0 the output starts near the base
-        rate.
 
     Examples
     --------
@@ -71,7 +67,6 @@ class MLP(Network):
         "skip": ["boolean"],
         "init_std": [Interval(Real, 0, None, closed="neither"), None],
         "linear": [tuple, list],
-        "output_scale": [Interval(Real, 0, None, closed="left")],
     }
 
     def __init__(
@@ -81,14 +76,12 @@ class MLP(Network):
         skip: bool = False,
         init_std: float | None = None,
         linear: tuple[int, ...] = (),
-        output_scale: float = 1.0,
     ):
         self.hidden = hidden
         self.activation = activation
         self.skip = skip
         self.init_std = init_std
         self.linear = linear
-        self.output_scale = output_scale
 
     @property
     def is_linear(self) -> bool:
@@ -113,7 +106,6 @@ class MLP(Network):
             weight *= self._std(n_in, to_output=n_columns == n_in and not self.hidden)
             parameters[f"weight_{layer}"] = weight
             parameters[f"bias_{layer}"] = base.new_zeros(len(base), n_out)
-        parameters[f"weight_{len(self.hidden)}"] *= self.output_scale
         last = f"bias_{len(self.hidden)}"
         if intercept:
             parameters[last] = base.clone()
@@ -126,9 +118,6 @@ class MLP(Network):
 
     def with_linear(self, columns: list[int]) -> "MLP | None":  # noqa: D102
         return clone(self).set_params(linear=tuple(columns)) if self.hidden else None
-
-    def quiet(self) -> "MLP":  # noqa: D102
-        return clone(self).set_params(output_scale=QUIET) if self.hidden else self
 
     def forward(  # noqa: D102
         self, parameters: Parameters, columns: Columns, scale: Tensor, shift: Tensor | None

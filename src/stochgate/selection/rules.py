@@ -12,7 +12,7 @@ SIGNIFICANCE = 2.5  # standard errors by which a model must beat the one without
 TOLERANCE = 0.01  # share of the gain that a simpler model may give away,
 CLOSE = 0.5  # or so many standard errors of the difference,
 FAR = 1.0  # or so many, where each feature it saves gains less than a feature is worth
-MOST_GIVEN = 0.05  # but never a larger share of the gain than this
+MOST_GIVEN = 0.02  # but never a larger share of the gain than this
 UNSETTLED = 1.25  # a set at the best step may be so many times that at the last step
 N_TEAMS = 8  # sets that are judged once more, by teams
 WIDE = 2.0  # they are within so many standard errors of the best
@@ -174,7 +174,7 @@ def best_of_ties(candidates: Sequence[Candidate], standard: "Standard") -> Candi
     A candidate is as good when it gives away at most 1 % of the best one's gain over the model without
     features, or half a standard error of their difference; a whole standard error where the best one has so
     many more features that each gains less than a feature is worth. Weak signals, whose whole gain is
-    hardly more than a standard error, are not given away: 5 % of the gain is the limit. Of equal numbers
+    hardly more than a standard error, are not given away: 2 % of the gain is the limit. Of equal numbers
     the simpler network is taken, then the lower loss. Where none is as good as the model on all columns
     the best is returned.
     """

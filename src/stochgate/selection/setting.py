@@ -76,9 +76,8 @@ class Setting:
     ) -> Plan:
         """Plan models whose gates are all open or closed for good, or teams of such models.
 
-        Fewer steps suffice without the gates' noise, of few rows a handful: so networks start from the base
-        rate, and the first steps are judged one by one. The members of a team have other initial weights,
-        and see the rows with other weights (Rubin's Bayesian bootstrap), whose mean over the team is 1.
+        Fewer steps suffice without the gates' noise. The members of a team have other initial weights and
+        see the rows with other weights (Rubin's Bayesian bootstrap), whose mean over the team is 1.
         """
         n_steps = max(1, self.training.n_steps * 2 // 3)
         if n_members > 1:
@@ -90,10 +89,9 @@ class Setting:
             weights = (weights.unsqueeze(1) * shares).flatten(0, 1)
             if others.get("test_weights") is not None:
                 others["test_weights"] = others["test_weights"].repeat_interleave(n_members, 0)
-        quiet = replace(self, network=self.network.quiet())
-        plan = quiet.plan(0.0, seed, weights, fixed, n_members=n_members, shrinks=SHRINKS, **others)
+        plan = self.plan(0.0, seed, weights, fixed, n_members=n_members, shrinks=SHRINKS, **others)
         whole = self.training.batch_size is None and self.training.optimizer == "adam"
-        plan = replace(plan, early=True, accelerated=self.network.is_linear and whole)
+        plan = replace(plan, accelerated=self.network.is_linear and whole)
         plan.training.set_params(n_steps=n_steps, n_snapshots=min(20, n_steps))
         return plan
 
