@@ -1,4 +1,4 @@
-"""Sets of every size from one model under a growing penalty, and how they are judged."""
+"""Sets of every size from a few models under a growing penalty, and how they are judged."""
 
 from dataclasses import replace
 
@@ -7,6 +7,7 @@ import pytest
 
 from problems import linear_response, normal_columns
 from stochgate import GatedRegressor, NoFeatureSelectedWarning, Training
+from stochgate.engine import FREE
 from stochgate.metrics import selection_stability
 from stochgate.selection import growing
 from stochgate.selection.growing import grid_of_sizes, grow_sets, judge_sizes, most_gates
@@ -106,13 +107,37 @@ def test_strong_features_make_up_the_set_of_their_number():
     assert sets[2:, :, STRONG].all()
 
 
+def test_the_strongest_features_come_first_where_none_closes():
+    X = normal_columns(300, 20)
+    y = X[:, [2, 7, 11, 16]] @ [0.4, 0.6, 1, 3] + 0.1 * normal_columns(300, 1, seed=5)[:, 0]
+    _, _, sets, _ = grow(X, y, Training())
+    assert [np.flatnonzero(s.all(axis=0)).tolist() for s in sets[:4]] == [
+        [16],
+        [11, 16],
+        [7, 11, 16],
+        [2, 7, 11, 16],
+    ]
+
+
+def test_the_penalty_of_a_size_is_the_one_its_last_gate_closes_at(monkeypatch):
+    X, y = linear_response(60, 9)
+    setting, learns = make_setting(X, y, training=SHORT)
+    closing = np.array([[1.0, 0.5, 0.25, *np.zeros(6)]]).repeat(len(learns), axis=0)
+    fixed = np.full_like(closing, FREE)
+    monkeypatch.setattr(growing, "_closing_times", lambda *_: (closing, np.zeros_like(closing), fixed))
+    sets, lams = grow_sets(setting, learns)
+    assert sets[:3, 0, :4].tolist() == [[1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0]]
+    share = 9 * growing.SMALLEST * (growing.LARGEST / growing.SMALLEST) ** np.array([1, 0.5, 0.25])
+    np.testing.assert_allclose(lams[:3], share)
+
+
 def test_sets_of_correlated_columns_are_steadier_in_the_mean_of_seeds(monkeypatch):
     rng = np.random.default_rng(0)
     hidden = rng.normal(size=(100, 6))
     X = hidden.repeat(10, axis=1) + 0.7 * rng.normal(size=(100, 60))  # ten like columns of each
     y = hidden @ [1, 1, 1, 0, 0, 0] + 0.5 * rng.normal(size=100)
 
-    setting, learns = make_setting(X, y, training=SHORT)
+    setting, learns = make_setting(X, y, training=LONGER)
 
     def stability():
         draws = (grow_sets(replace(setting, seed=1000 * i), np.ones_like(learns[:1])) for i in range(4))

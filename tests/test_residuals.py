@@ -154,12 +154,45 @@ def test_quantiles_agree_with_an_analysis_of_variance():
     r += 0.4 * (np.abs(X[:, 2]) < 0.7)
     setting, learns = make_setting(X, r)
     part = cut(setting.design)
-    z = quantile_z(setting, torch.tensor(r[:, None]), mask(6, [5]), learns, part)
-    p = [f_oneway(*[r[part[:, j] == i] for i in range(8)]).pvalue for j in range(5)]
-    np.testing.assert_allclose(z[:5], norm.isf(np.array(p) / 2), atol=0.2)  # folds' means are taken out
-    assert z[5] == 0
+    z = quantile_z(setting, torch.tensor(r[:, None]), mask(6, []), learns, part)
+    p = [f_oneway(*[r[part[:, j] == i] for i in range(8)]).pvalue for j in range(6)]
+    np.testing.assert_allclose(z, norm.isf(np.array(p) / 2), atol=0.2)  # folds' means are taken out
+    assert quantile_z(setting, torch.tensor(r[:, None]), mask(6, [2]), learns, part)[2] == 0
     assert z.argmax() == 2
     assert z[2] > 4 > correlation_z(setting, torch.tensor(r[:, None]), mask(6, []), learns)[2]
+
+
+@pytest.mark.parametrize("copy", [lambda x: x, np.exp], ids=["copy", "exp"])
+def test_what_a_selected_column_hides_does_not_speak_for_its_copies(copy):
+    X = normal_columns(800, 5)
+    X[:, 4] = copy(X[:, 0])
+    residual = torch.tensor(np.cos(3 * X[:, [0]]) + 0.5 * normal_columns(800, 1, seed=3))
+    setting, learns = make_setting(X, X[:, 0])
+    part = cut(setting.design)
+    assert quantile_z(setting, residual, mask(5, []), learns, part)[4] > 5
+    assert quantile_z(setting, residual, mask(5, [0]), learns, part)[4] < 3
+
+
+def test_of_many_selected_columns_no_quantiles_are_asked():
+    X = normal_columns(320, 60)
+    setting, learns = make_setting(X, X[:, 0])
+    residual, part = torch.tensor(X[:, [59]] ** 2), cut(setting.design)
+    assert quantile_z(setting, residual, mask(60, range(11)), learns, part)[59] > 5
+    assert not quantile_z(setting, residual, mask(60, range(12)), learns, part).any()
+
+
+def test_rows_that_judge_nothing_do_not_count():
+    X, rng = normal_columns(800, 1), np.random.default_rng(0)
+    X[:, 0] += np.linspace(0, 5, 800)  # a trend in time
+    setting, _ = make_setting(X, X[:, 0])
+    learns = np.full((2, 800), 1, dtype=np.int8)
+    learns[0, 480:640], learns[1, 640:] = 0, 0
+    part, z = cut(setting.design), []
+    for _ in range(300):
+        residual = np.zeros((800, 1))
+        residual[480:] = rng.normal(size=(320, 1))
+        z.append(quantile_z(setting, torch.tensor(residual), mask(1, []), learns, part)[0])
+    assert (np.array(z) > norm.isf(0.005)).mean() <= 0.025
 
 
 @pytest.mark.parametrize("values", ["normal", "tied"])
@@ -208,6 +241,17 @@ def test_a_feature_without_a_slope_is_found_and_the_network_that_can_use_it_take
     assert looked.network == 2
     assert not looked.recipe.linear.any()
     assert looked.loss < 0.5
+
+
+def test_a_copy_is_not_added_because_another_network_is_better():
+    X = normal_columns(600, 6)
+    X[:, 4] = X[:, 0] + 0.1 * X[:, 5]
+    y = np.cos(4 * X[:, 0]) + X[:, 1] + 0.3 * np.random.default_rng(1).normal(size=600)
+    training = Training(n_steps=60, n_snapshots=5, dtype="float64")
+    settings = [make_setting(X, y, n, training)[0] for n in (MLP(()), MLP((4,)), EncodedMLP(8, (32,)))]
+    learns = make_setting(X, y)[1]
+    looked = look_again(settings, 1, recipe_of(mask(6, [0, 1])), learns)
+    assert np.flatnonzero(looked.recipe.support).tolist() == [0, 1]
 
 
 def test_the_linear_model_has_nothing_to_lead_past():

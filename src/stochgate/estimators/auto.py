@@ -101,14 +101,14 @@ def fit_auto(task: Task, cv: Any, groups: Any, rule: Any, names: list[Any]) -> F
     signal = finds_signal(candidates, contest.empty_blocks, len(task.weights), len(contest.first))
     if callable(rule):
         chosen = _ask(rule, table, candidates)
-        at = 0 if chosen is None else chosen.network
-        looked = Looked(make_recipe(chosen, keep), np.zeros(len(keep)), network=at)
+        of = 0 if chosen is None else chosen.network
+        looked = Looked(make_recipe(chosen, keep), np.zeros(len(keep)), network=of)
     else:
         chosen, looked = _choose(rule, candidates, settings, contest, keep, signal.found)
-    at, recipe = looked.network, looked.recipe
+    seen, at, recipe = 0 if chosen is None else chosen.network, looked.network, looked.recipe
     opened = np.zeros((len(contest.learns), len(keep)), dtype=bool) if chosen is None else chosen.opened
     frequency = np.where(keep, 1.0, np.maximum(opened.mean(axis=0), looked.frequency))
-    importance = np.where(keep, 1.0, (frequency + _mean_probability(stages[at])) / 2)
+    importance = np.where(keep, 1.0, (frequency + _mean_probability(stages[seen])) / 2)
     found = Found(
         networks[at],
         recipe,

@@ -53,7 +53,7 @@ def at_size(found: Found, k: int) -> tuple[Fitted, str]:
     sets, used, _ = joint_sets(setting, lams, np.ones((1, len(task.weights)), dtype=bool), k)
     refits = [c for c in found.candidates if c.cells.stage in REFITS]
     nearest = min(refits, key=lambda c: (abs(c.n_features - k), c.loss), default=None)
-    recipe = Recipe(sets[0], np.zeros_like(sets[0]), None, None)
+    recipe = Recipe(sets[0], np.zeros_like(sets[0]), None, found.recipe.last_step, found.recipe.shrink)
     if nearest is not None:
         like = make_recipe(nearest, np.zeros_like(sets[0]))
         recipe = replace(recipe, last_step=like.last_step, shrink=like.shrink)

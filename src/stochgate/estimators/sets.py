@@ -13,7 +13,7 @@ FEW = 100  # up to so many gates the model on all columns is a team too; of more
 
 
 def find_sets(contest: Contest, lams: np.ndarray, *, all_kept: bool) -> list[list[Cells]]:
-    """Train every network's path, its sets of every size and the models on all columns, and judge them.
+    """Train every network's path, sets of every size and the models on all columns, and judge them.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def find_sets(contest: Contest, lams: np.ndarray, *, all_kept: bool) -> list[lis
         size = settings[i].team_size(n_members)
         stages[i].append(train_cells(settings[i], "all", np.zeros(1), learns, every, n_members=size))
     with_all = np.vstack([learns, np.ones_like(learns[:1])])
-    grower = _grower(paths, contest.empty, plain)
+    grower = _grower(paths, contest.empty, plain, len(first))
     sets, grown = grow_sets(settings[grower], with_all)
     for j in {grower, *plain}:
         cells = judge_sizes(settings[j], sets, grown, learns)
@@ -58,20 +58,18 @@ def members_on_all(n_gates: int) -> int:
     return JUDGED_MEMBERS if n_gates <= FEW else 1
 
 
-def _grower(paths: list[Cells], empty: np.ndarray, plain: list[int]) -> int:
+def _grower(paths: list[Cells], empty: np.ndarray, plain: list[int], n_first: int) -> int:
     """Return the network that makes sets of every size: the simplest of those with the best paths.
 
     Simple networks come first, and their sets are steadier. An encoded network has so many columns that it
     makes sets only where no other may win.
     """
-    n_folds = paths[0].losses.shape[1]
-    goes_on = np.flatnonzero(may_win(paths, empty[:n_folds])).tolist()
+    best = [path.losses[path.losses.mean(axis=1).argmin()] for path in paths]
+    goes_on = np.flatnonzero(may_win(paths, empty[: len(best[0])])).tolist()
     able = [i for i in goes_on if i in plain] or goes_on
-    best = np.array([paths[i].losses[paths[i].losses.mean(axis=1).argmin()] for i in able])
-    if not np.isfinite(best).all():  # some network diverged
-        return able[int(best.mean(axis=1).argmin())]
-    behind = best - best[best.mean(axis=1).argmin()]
-    error = behind.std(axis=1, ddof=1) / np.sqrt(n_folds)
+    able = [i for i in able if np.isfinite(best[i]).all()] or able[:1]  # the others diverged
+    behind = np.array([best[i] for i in able]) - min((best[i] for i in able), key=np.mean)
+    error = behind.std(axis=1, ddof=1) / np.sqrt(n_first)
     return able[int((behind.mean(axis=1) <= error).argmax())]
 
 

@@ -1,9 +1,9 @@
-"""Sets of every size: one model per fold under a penalty that grows during training."""
+"""Sets of every size: a few models per fold under a penalty that grows during training."""
 
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
+import torch
 
 from stochgate.engine import FREE, OPEN
 from stochgate.selection.path import Cells, train_cells, with_fewer_rows
@@ -62,22 +62,25 @@ def grow_sets(setting: Setting, learns: np.ndarray) -> tuple[np.ndarray, np.ndar
     lams : ndarray, shape (n_sizes,)
         Mean over the folds.
     """
-    closing, fixed = _closing_times(setting, learns)
-    order = np.argsort(np.where(fixed == FREE, -closing, np.inf), axis=1, kind="stable")
+    closing, strength, fixed = _closing_times(setting, learns)
+    first = np.where(fixed == FREE, -closing, np.inf)
+    order = np.lexsort((-strength, first), axis=1)
     sizes = grid_of_sizes(int((fixed == FREE).sum(axis=1).min()))
     sets = np.zeros((len(sizes), *closing.shape), dtype=bool)
     sets |= fixed == OPEN
     for chosen, k in zip(sets, sizes, strict=True):
         np.put_along_axis(chosen, order[:, :k], True, axis=1)
-    kth = np.take_along_axis(closing, order[:, np.array(sizes, dtype=int) - 1], axis=1)
-    return sets, SMALLEST * setting.design.n_gates * grow(kth).mean(axis=0)
+    last = np.take_along_axis(closing, order[:, np.array(sizes, dtype=int) - 1], axis=1)
+    lams = SMALLEST * setting.design.n_gates * (LARGEST / SMALLEST) ** last
+    return sets, lams.mean(axis=0)
 
 
-def _closing_times(setting: Setting, learns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the share of the steps after which each gate is closed, and which are fixed on each fold.
+def _closing_times(setting: Setting, learns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return when each gate closes, how strong it is at the end, and which gates are fixed.
 
-    Both have shape (n_folds, n_gates). The share is a mean over models of other seeds; how far a gate is
-    open at its last snapshot counts as part of the way to the next one.
+    All have shape (n_folds, n_gates). When is a share of the steps, and how far a gate is open at its last
+    snapshot counts as part of the way to the next one. It is a mean over models of other seeds, and so is
+    the strength, the gate's parameter, which tells those apart that are open to the end.
     """
     weights, _ = setting.fold_weights(learns, N_SEEDS)
     fixed = setting.fixed.to(weights.device)[None]
@@ -86,12 +89,15 @@ def _closing_times(setting: Setting, learns: np.ndarray) -> tuple[np.ndarray, np
     n_steps = round(LONGER * setting.training.n_steps)
     plan.training.set_params(n_steps=n_steps, n_snapshots=min(N_SNAPSHOTS, n_steps), schedule=grow)
     trained, _ = setting.execute(with_fewer_rows(plan, learns))
-    value = to_numpy(setting.gate.value(trained.gate_path))  # (n_snapshots, n_models, n_gates)
-    n_snapshots = len(value)
-    last = np.where(value > 0, np.arange(n_snapshots)[:, None, None], 0).max(axis=0)
-    reached = last + np.take_along_axis(value, last[None], axis=0)[0].clip(0, 1)
-    share = (reached / n_snapshots).reshape(N_SEEDS, len(learns), -1).mean(axis=0)
-    return share, trained.models.fixed[: len(learns)].cpu().numpy()
+    path = trained.gate_path  # (n_snapshots, n_models, n_gates)
+    reached = torch.zeros_like(path[0])
+    for i, parameter in enumerate(path):
+        value = setting.gate.value(parameter)
+        reached = torch.where(value > 0, i + 1 + value, reached)  # a model that diverged stays where it was
+    closing = to_numpy(reached.clamp(max=len(path)) / len(path))
+    strength = np.nan_to_num(to_numpy(path[-1]), nan=-np.inf)
+    closing, strength = (v.reshape(N_SEEDS, len(learns), n_gates).mean(axis=0) for v in (closing, strength))
+    return closing, strength, trained.models.fixed[: len(learns)].cpu().numpy()
 
 
 def judge_sizes(setting: Setting, sets: np.ndarray, lams: np.ndarray, learns: np.ndarray) -> Cells | None:
@@ -129,6 +135,6 @@ def _past_best(losses: np.ndarray) -> bool:
     return bool(behind.mean() > behind.std(ddof=1) / np.sqrt(len(behind)))
 
 
-def grow(progress: Any) -> Any:
+def grow(progress: float) -> float:
     """Return what the smallest penalty is multiplied by when a share of the steps is done."""
-    return (LARGEST / SMALLEST) ** progress
+    return float((LARGEST / SMALLEST) ** progress)

@@ -17,6 +17,7 @@ MAX_LOOKS = 3
 N_QUANTILES = 8  # parts of a column whose residuals' means are compared,
 ROWS_EACH = 40  # of at least so many rows each, or fewer parts
 FEWEST_QUANTILES = 4
+MOST_KNOWN = 0.25  # parts of selected columns that residuals are freed of, as a share of the rows
 MOST_NUMBERS = 2e7  # in the columns that are cut
 
 
@@ -44,7 +45,7 @@ class Looked:
 
 
 def look_again(settings: Sequence[Setting], network: int, recipe: Recipe, learns: np.ndarray) -> Looked:
-    r"""Add the features whose columns correlate with the residuals of held-out rows.
+    r"""Add the features that the residuals of held-out rows still depend on.
 
     The gates weigh what a feature gains against the penalty and the noise of all other gates, so a weak
     effect beside strong ones stays closed. But the residuals on held-out rows,
@@ -58,7 +59,7 @@ def look_again(settings: Sequence[Setting], network: int, recipe: Recipe, learns
     held-out loss is higher with them.
 
     An added feature enters linearly, unless the folds' held-out loss is lower when it goes through the
-    hidden layers, of this network or of another that is not linear.
+    hidden layers, of this network or of another that is not linear, and that other one needs it too.
 
     Parameters
     ----------
@@ -74,11 +75,11 @@ def look_again(settings: Sequence[Setting], network: int, recipe: Recipe, learns
     for _ in range(MAX_LOOKS):
         residual = _held_out_residual(settings[network], recipe, learns)
         questions = _Questions(settings[0], recipe.support, learns, part)
-        added = questions.found(residual)
+        added = questions.answer(residual)
         if not added.any():
             break
         learning = torch.from_numpy(learns == LEARNS).to(residual)
-        without = [questions.found(residual * fold[:, None]) for fold in learning]
+        without = [questions.answer(residual * fold[:, None]) for fold in learning]
         share = np.mean(without, axis=0).clip(1 / len(learns))
         judged, at, larger = _with_added(settings, network, recipe, added, learns)
         if larger is recipe:
@@ -96,7 +97,7 @@ class _Questions:
     learns: np.ndarray
     part: np.ndarray | None
 
-    def found(self, residual: Tensor) -> np.ndarray:
+    def answer(self, residual: Tensor) -> np.ndarray:
         """Return the gates that tell more than chance, at a familywise level."""
         z = correlation_z(self.setting, residual, self.support, self.learns)
         if self.part is not None:
@@ -151,15 +152,23 @@ def quantile_z(
 
     With S_b the sum of the n_b residuals in part b, :math:`\sum_b S_b^2 / n_b`, divided by their variance,
     is chi-squared with one degree of freedom less than parts. Parts of few rows, as equal values leave, are
-    not counted. The |z| of the same p-value is returned.
+    not counted. The residuals are freed of the selected columns' parts too, lest their copies tell what
+    the network has not learnt of them; of many selected columns nothing is asked, and all are 0. The |z| of
+    the same p-value is returned.
 
     Parameters
     ----------
     setting, residual, support, learns : as in `correlation_z`
     part : from `cut`
     """
-    free, basis = _freed(setting, residual, support, learns)
-    r = to_numpy(free)
+    gate_of_column = setting.design.gate_of_column().cpu().numpy()
+    known = part[:, support[gate_of_column]]
+    parts = [known == number for number in range(1, part.max() + 1)]
+    if len(parts) * known.shape[1] > MOST_KNOWN * len(part):
+        return np.zeros(len(support))
+    free, basis = _freed(setting, residual, support, learns, np.hstack(parts))
+    judged = (learns == JUDGES).any(axis=0)
+    r, part = to_numpy(free)[judged], part[judged]
     variance = (r**2).sum(axis=0) / max(1, len(r) - basis.shape[1])
     between = np.zeros((part.shape[1], r.shape[1]))
     n_parts, n_rows = np.zeros(part.shape[1]), np.zeros(part.shape[1])
@@ -176,13 +185,20 @@ def quantile_z(
 
 
 def _freed(
-    setting: Setting, residual: Tensor, support: np.ndarray, learns: np.ndarray
+    setting: Setting,
+    residual: Tensor,
+    support: np.ndarray,
+    learns: np.ndarray,
+    others: np.ndarray | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Return the residuals freed of the folds' means and the selected columns, and a basis of these."""
+    """Return the residuals freed of the folds' means, the selected columns and others; a basis of these."""
     device = setting.design.columns.device
     selected = setting.design.narrow(torch.from_numpy(support).to(device)).columns.dense()
     folds = torch.from_numpy(learns == JUDGES).to(residual).T  # (n_samples, n_folds)
-    basis, _ = torch.linalg.qr(torch.cat([folds, selected.to(residual)], dim=1))
+    known = [folds, selected.to(residual)]
+    if others is not None:
+        known.append(torch.from_numpy(others).to(residual))
+    basis, _ = torch.linalg.qr(torch.cat(known, dim=1))
     return residual - basis @ (basis.T @ residual), basis
 
 
@@ -208,22 +224,26 @@ def _with_added(
 ) -> tuple[float, int, Recipe]:
     """Return loss, network and recipe of the best way to add features.
 
-    They enter linearly, or through the hidden layers, of this network or of another. Where all ways raise
-    the held-out loss the recipe stays as it is.
+    They enter linearly, or through the hidden layers, of this network or of another. Where no way with them
+    has a lower held-out loss than all without them the recipe stays as it is.
     """
     deep = replace(recipe, support=recipe.support | added)
-    ways = [(network, recipe), (network, deep)]
+    without, ways = [(network, recipe)], [(network, deep)]
     if settings[network].network.with_linear([]) is not None:
         ways.append((network, replace(deep, linear=recipe.linear | added)))
-        alone = replace(deep, linear=np.zeros_like(added), lam=None)
-        others = (i for i, s in enumerate(settings) if i != network and not s.network.is_linear)
-        ways += [(other, alone) for other in others]
-    judged: list[tuple[float, int, Recipe]] = []
-    for at, way in ways:
+    if not settings[network].network.is_linear:
+        plain = replace(recipe, linear=np.zeros_like(added), lam=None)
+        others = [i for i, s in enumerate(settings) if i != network and not s.network.is_linear]
+        without += [(other, plain) for other in others]
+        ways += [(other, replace(plain, support=deep.support)) for other in others]
+
+    def judge(at: int, way: Recipe) -> tuple[float, int, Recipe]:
         weights, test = settings[at].fold_weights(learns)
         trained, _ = replace(way, last_step=None).train(settings[at], weights, test)
         losses, snapshot, shrink = at_best(or_infinity(trained.shrunk_loss)[:, None, :, 0])
         step, factor = int(trained.steps[snapshot[0]]), trained.models.plan.shrinks[shrink[0]]
-        judged.append((float(losses.mean()), at, replace(way, last_step=step, shrink=factor)))
-    best = min(judged, key=lambda way: way[0])
-    return (best[0], network, recipe) if best[0] == judged[0][0] else best
+        return float(losses.mean()), at, replace(way, last_step=step, shrink=factor)
+
+    best = min((judge(*way) for way in ways), key=lambda judged: judged[0])
+    bar = min(judge(*way)[0] for way in without)
+    return best if best[0] < bar else (bar, network, recipe)
