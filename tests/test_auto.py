@@ -410,3 +410,27 @@ def test_the_second_look_may_change_the_network(monkeypatch, folds_agree):
     assert "encoded" in str(model.summary())
     assert model.at(k=2).support_.sum() == 2
     assert model.at(lam=0.5).network_ == "encoded"
+
+
+def make_path(*losses):
+    """Return paths of one cell each, with these losses on the folds."""
+    n = len(losses[0])
+    none, gates = np.zeros(1), np.zeros((1, n, 3), dtype=bool)
+    return [
+        Cells("path", none, v[None], v[None], v[None, :, None], none, none, gates, gates, gates[0], none)
+        for v in map(np.array, losses)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("losses", "grower"),
+    [
+        ([[0.5, 0.52, 0.48], [0.49, 0.50, 0.50], [0.3, 0.3, 0.3]], 0),  # as good as the second
+        ([[0.6, 0.62, 0.58], [0.49, 0.50, 0.50], [0.3, 0.3, 0.3]], 1),
+        ([[1.0, 1.0, 1.0], [0.99, 1.0, 1.0], [0.3, 0.3, 0.3]], 2),  # no other may win
+        ([[np.inf, 1.0, 1.0], [0.5, 0.5, 0.5], [0.6, 0.6, 0.6]], 1),
+        ([[1e300, 1.0, 1.0], [1e300, 1.0, 1.0], [1e300, 1.0, 1.0]], 0),
+    ],
+)
+def test_the_simplest_of_the_best_networks_makes_the_joint_sets(losses, grower):
+    assert sets._grower(make_path(*losses), np.ones(3), [0, 1], 3) == grower

@@ -94,8 +94,9 @@ def losses_by_hand(model, columns):
 )
 def test_loss_without_equals_least_squares(groups, units):
     X, y = linear_response(200)
-    model = GatedRegressor(feature_groups=groups, **CONVERGED).fit(X, y + 0.5 * X[:, 2])
-    summary = model.summary()
+    # a number of features asks for a refit with open gates: a penalised model is no least squares
+    model = GatedRegressor(feature_groups=groups, n_features_to_select=len(units), **CONVERGED)
+    summary = model.fit(X, y + 0.5 * X[:, 2]).summary()
     rows = by_feature(summary)
     assert set(rows) == {0, 1, 2}
     for unit in units:

@@ -4,7 +4,7 @@ import numpy as np
 
 from stochgate.estimators.contest import Contest
 from stochgate.selection.growing import grow_sets, judge_sizes
-from stochgate.selection.path import Cells, agree, may_win, race, train_cells, train_path
+from stochgate.selection.path import WORTH, Cells, agree, may_win, race, train_cells, train_path
 from stochgate.selection.rules import Candidate, for_teams, list_candidates
 from stochgate.selection.setting import Setting
 
@@ -65,9 +65,12 @@ def _grower(paths: list[Cells], empty: np.ndarray, plain: list[int], n_first: in
     makes sets only where no other may win.
     """
     best = [path.losses[path.losses.mean(axis=1).argmin()] for path in paths]
-    goes_on = np.flatnonzero(may_win(paths, empty[: len(best[0])])).tolist()
+    empty = empty[: len(best[0])]
+    goes_on = np.flatnonzero(may_win(paths, empty)).tolist()
     able = [i for i in goes_on if i in plain] or goes_on
-    able = [i for i in able if np.isfinite(best[i]).all()] or able[:1]  # the others diverged
+    able = [i for i in able if best[i].mean() < WORTH * empty.mean()] or able[:1]  # some may have diverged
+    if len(able) == 1:
+        return able[0]
     behind = np.array([best[i] for i in able]) - min((best[i] for i in able), key=np.mean)
     error = behind.std(axis=1, ddof=1) / np.sqrt(n_first)
     return able[int((behind.mean(axis=1) <= error).argmax())]

@@ -95,7 +95,7 @@ def _closing_times(setting: Setting, learns: np.ndarray) -> tuple[np.ndarray, np
         value = setting.gate.value(parameter)
         reached = torch.where(value > 0, i + 1 + value, reached)  # a model that diverged stays where it was
     closing = to_numpy(reached.clamp(max=len(path)) / len(path))
-    strength = np.nan_to_num(to_numpy(path[-1]), nan=-np.inf)
+    strength = to_numpy(torch.nan_to_num(path[-1], nan=-1e6).clamp(-1e6, 1e6))
     closing, strength = (v.reshape(N_SEEDS, len(learns), n_gates).mean(axis=0) for v in (closing, strength))
     return closing, strength, trained.models.fixed[: len(learns)].cpu().numpy()
 

@@ -17,6 +17,7 @@ from stochgate.objectives.base import Learned
 from stochgate.selection.folds import JUDGES, LEARNS
 
 SHRINKS = (0.03, 0.1, 0.2, 0.35, 0.6, 0.8, 1.0)  # how sure of itself a refit is made: see `Plan.shrinks`
+DIVERGED = 1e100  # a loss from which on it counts as infinite: its square would overflow
 _MEMBERS_SEED = 1 << 22  # from one member of a team to the next
 
 
@@ -217,4 +218,4 @@ def to_numpy(values: Tensor) -> np.ndarray:
 def or_infinity(losses: Tensor) -> np.ndarray:
     """Return losses as an array; a model that diverged has lost."""
     values = to_numpy(losses)
-    return np.where(np.isfinite(values), values, np.inf)
+    return np.where(values < DIVERGED, values, np.inf)
