@@ -215,7 +215,10 @@ def test_a_pause_changes_no_size_that_is_judged(monkeypatch):
     at_once = judge_sizes(setting, sets, lams, learns)
     assert np.array_equal(paused.support, at_once.support)
     # a stack of other models rounds otherwise, and Adam makes small steps of a bias without gradient
-    np.testing.assert_allclose(paused.losses.mean(1), at_once.losses.mean(1), rtol=0.01)
+    same = (paused.step == at_once.step) & (paused.shrink == at_once.shrink)
+    assert same.sum() >= len(same) - 1  # of two steps that are equally good either may be taken
+    np.testing.assert_allclose(paused.losses[same], at_once.losses[same], rtol=0.01)
+    np.testing.assert_allclose(paused.losses.mean(axis=1), at_once.losses.mean(axis=1), rtol=0.01)
 
 
 def test_sets_of_another_network_can_be_judged():

@@ -101,14 +101,13 @@ def fit_auto(task: Task, cv: Any, groups: Any, rule: Any, names: list[Any]) -> F
     signal = finds_signal(candidates, contest.empty_blocks, len(task.weights), len(contest.first))
     if callable(rule):
         chosen = _ask(rule, table, candidates)
-        of = 0 if chosen is None else chosen.network
-        looked = Looked(make_recipe(chosen, keep), np.zeros(len(keep)), network=of)
+        looked = _as_judged(chosen, keep)
     else:
         chosen, looked = _choose(rule, candidates, settings, contest, keep, signal.found)
-    seen, at, recipe = 0 if chosen is None else chosen.network, looked.network, looked.recipe
+    at, recipe = looked.network, looked.recipe
     opened = np.zeros((len(contest.learns), len(keep)), dtype=bool) if chosen is None else chosen.opened
     frequency = np.where(keep, 1.0, np.maximum(opened.mean(axis=0), looked.frequency))
-    importance = np.where(keep, 1.0, (frequency + _mean_probability(stages[seen])) / 2)
+    importance = np.where(keep, 1.0, (frequency + _mean_probability(stages[_network_of(chosen)])) / 2)
     found = Found(
         networks[at],
         recipe,
@@ -170,6 +169,16 @@ def make_recipe(candidate: Candidate | None, keep: np.ndarray) -> Recipe:
     return Recipe(candidate.support | keep, none, lam, int(cells.step[cell]), float(cells.shrink[cell]))
 
 
+def _network_of(candidate: Candidate | None) -> int:
+    """Return the position of a candidate's network; without features it is the first."""
+    return 0 if candidate is None else candidate.network
+
+
+def _as_judged(candidate: Candidate | None, keep: np.ndarray) -> Looked:
+    """Return a candidate as it was judged, where nothing is looked for."""
+    return Looked(make_recipe(candidate, keep), np.zeros(len(keep)), network=_network_of(candidate))
+
+
 def _choose(
     rule: str,
     candidates: list[Candidate],
@@ -185,10 +194,9 @@ def _choose(
     """
 
     def look(candidate: Candidate | None) -> Looked:
-        recipe, at = make_recipe(candidate, keep), 0 if candidate is None else candidate.network
         if contest.groups is not None or keep.all():  # it takes rows for independent, and theirs are not
-            return Looked(recipe, np.zeros(len(keep)), network=at)
-        return look_again(settings, at, recipe, contest.first)
+            return _as_judged(candidate, keep)
+        return look_again(settings, _network_of(candidate), make_recipe(candidate, keep), contest.first)
 
     teams = any(c.cells.stage == "team" for c in candidates)
     single = [stage for stage in REFITS if stage != "team"] if teams else []
