@@ -332,6 +332,28 @@ def test_a_signal_is_a_sure_gain_over_the_model_without_features(gain, found):
     assert finds_signal(candidates, np.repeat(EMPTY[:, None], 2, axis=1), 100).found is found
 
 
+def test_evidence_of_several_kinds_adds_up():
+    """None of these would pass alone, and noise passes no further test."""
+    candidates = make_candidates([EMPTY - [0.3, -0.2, 0.3, 0.05, 0.1]], [FEW])
+    empty = np.repeat(EMPTY[:, None], 2, axis=1)
+
+    def found(*p_values):
+        return finds_signal(candidates, empty, 100, tests=[lambda p=p: p for p in p_values]).found
+
+    assert not found()
+    assert not found(0.5, 0.5)
+    assert not found(0.01, 1.0)
+    assert found(0.01, 0.01)
+    assert found(0.004, None)  # a test that cannot be made is not counted
+    assert not found(0.004, 1.0)
+
+
+def test_a_sure_gain_asks_for_no_further_test():
+    candidates = make_candidates([EMPTY - [0.3, 0.2, 0.3, 0.25, 0.2]], [FEW])
+    tests = [lambda: pytest.fail("asked")]
+    assert finds_signal(candidates, np.repeat(EMPTY[:, None], 2, axis=1), 100, tests=tests).found
+
+
 def test_the_gain_is_free_of_the_choice():
     """Each of many lucky cells is good on one fold only: the fold it is chosen for gains nothing."""
     losses = np.where(np.eye(5, dtype=bool), EMPTY - 0.5, EMPTY + 0.1)

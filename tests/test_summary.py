@@ -20,8 +20,8 @@ from stochgate.estimators.summary import COLUMNS
 from stochgate.estimators.tables import make_table
 from stochgate.selection.folds import LEARNS
 from stochgate.selection.path import train_cells
-from stochgate.selection.rules import Signal
 from stochgate.selection.setting import Setting
+from stochgate.selection.signal import Signal
 
 FAST = {"network": "linear", "training": Training(n_steps=200, n_snapshots=10), "random_state": 0}
 CONVERGED = {**FAST, "training": Training(n_steps=400, n_snapshots=20, lr=0.1)}
@@ -270,14 +270,15 @@ def test_features_asked_for_do_not_make_a_signal(noise_fit):
         (Signal(0.6, 0.1, True), 1.0, "clear signal", []),
         (Signal(0.4, 0.1, True), 1.0, "weak signal", ["below 5 standard errors"]),
         (Signal(0.6, 0.1, True), 0.6, "clear signal", ["60% open"]),
-        (Signal(0.1, 0.1, False), 1.0, "weak signal", ["columns tell more"]),
-        (Signal(0.1, 0.1, False), 0.6, "weak signal", ["columns tell more", "60% open"]),
+        (Signal(0.6, 0.1, False), 1.0, "no signal found", ["asked for"]),
+        (Signal(0.1, 0.1, True), 1.0, "weak signal", ["columns tell more"]),
+        (Signal(0.1, 0.1, True), 0.6, "weak signal", ["columns tell more", "60% open"]),
     ],
 )
 def test_a_clear_signal_is_sure_and_agreed_on(linear_fit, signal, frequency, verdict, told):
     found = linear_fit._found
     found = replace(found, signal=signal, frequency=np.full_like(found.frequency, frequency))
-    given, hints = judge(found, np.array([0, 1]), asked=False)
+    given, hints = judge(found, np.array([0, 1]))
     assert given == verdict
     assert all(text in hint for text, hint in zip(told, hints, strict=True))
 

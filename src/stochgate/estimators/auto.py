@@ -1,6 +1,8 @@
 """The automatic choice: network, penalty, features and steps, then the final model."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,11 +12,12 @@ from stochgate.estimators.sets import JUDGED_MEMBERS, find_sets
 from stochgate.estimators.tables import path_table
 from stochgate.estimators.task import Fitted, Task
 from stochgate.selection.exact import joint_sets
-from stochgate.selection.global_test import columns_tell
+from stochgate.selection.global_test import global_p
 from stochgate.selection.path import REFITS, Cells, train_cells
-from stochgate.selection.residuals import Looked, look_again
-from stochgate.selection.rules import RULES, Candidate, Signal, finds_signal, list_candidates
+from stochgate.selection.residuals import Looked, look_again, smallest_p
+from stochgate.selection.rules import RULES, Candidate, list_candidates
 from stochgate.selection.setting import Recipe, Setting
+from stochgate.selection.signal import Signal, finds_signal
 
 FINAL_MEMBERS = 16  # models in the final team,
 MANY = 1000  # but one on more gates than these, for its cost
@@ -98,12 +101,13 @@ def fit_auto(task: Task, cv: Any, groups: Any, rule: Any, names: list[Any]) -> F
     stages = find_sets(contest, lams, all_kept=bool(keep.all()))
     candidates = list_candidates(stages)
     table = path_table(candidates, networks, task.gate_map.spread, names)
-    signal = finds_signal(candidates, contest.empty_blocks, len(task.weights), len(contest.first))
+    signal = _find_signal(candidates, contest, keep)
     if callable(rule):
         chosen = _ask(rule, table, candidates)
         looked = _as_judged(chosen, keep)
     else:
         chosen, looked = _choose(rule, candidates, settings, contest, keep, signal.found)
+        signal = replace(signal, found=signal.found and (chosen is not None or looked.loss is not None))
     at, recipe = looked.network, looked.recipe
     opened = np.zeros((len(contest.learns), len(keep)), dtype=bool) if chosen is None else chosen.opened
     frequency = np.where(keep, 1.0, np.maximum(opened.mean(axis=0), looked.frequency))
@@ -179,6 +183,21 @@ def _as_judged(candidate: Candidate | None, keep: np.ndarray) -> Looked:
     return Looked(make_recipe(candidate, keep), np.zeros(len(keep)), network=_network_of(candidate))
 
 
+def _find_signal(candidates: list[Candidate], contest: Contest, keep: np.ndarray) -> Signal:
+    """Ask the held-out rows, all columns together and each of them whether there is a signal.
+
+    Single columns are not asked where rows are in groups: it takes rows for independent.
+    """
+    setting, n_folds = next(iter(contest.settings.values()))[0], len(candidates[0].losses)
+    tests: list[Callable[[], float | None]] = []
+    if not keep.all():
+        tests.append(partial(global_p, setting, setting.seed, contest.groups))
+    if not keep.all() and contest.groups is None:
+        tests.append(partial(smallest_p, setting, make_recipe(None, keep), contest.first))
+    empty = contest.empty_blocks[:n_folds]
+    return finds_signal(candidates, empty, len(setting.weights), len(contest.first), tests)
+
+
 def _choose(
     rule: str,
     candidates: list[Candidate],
@@ -187,30 +206,20 @@ def _choose(
     keep: np.ndarray,
     signal: bool,
 ) -> tuple[Candidate | None, Looked]:
-    """Apply a rule and look again; without a signal the model without features is looked at.
+    """Apply a rule to what gained anything on held-out rows, and look again.
 
-    Where single columns, or all of them together, tell more than chance there is a signal after all, and
-    what gained anything on held-out rows may stand. Single columns are not asked where rows are in groups.
+    Where nothing did the model without features is looked at, if there is a signal.
     """
-
-    def look(candidate: Candidate | None) -> Looked:
-        if contest.groups is not None or keep.all():  # it takes rows for independent, and theirs are not
-            return _as_judged(candidate, keep)
-        return look_again(settings, _network_of(candidate), make_recipe(candidate, keep), contest.first)
-
     teams = any(c.cells.stage == "team" for c in candidates)
     single = [stage for stage in REFITS if stage != "team"] if teams else []
     usable = [c for c in candidates if c.is_selection and c.cells.stage not in single]
+    usable = [c for c in usable if signal and c.loss < contest.empty.mean()]
     if keep.all():
         usable = [c for c in candidates if np.isfinite(c.losses).all()]
-    if not usable or not (signal or keep.all()):
-        looked = look(None)
-        usable = [c for c in usable if c.loss < contest.empty.mean()]
-        told = looked.frequency.any() or columns_tell(settings[0], settings[0].seed, contest.groups)
-        if not usable or not told:
-            return None, looked
-    chosen = RULES[rule](usable, contest.standard(candidates))
-    return chosen, look(chosen)
+    chosen = RULES[rule](usable, contest.standard(candidates)) if usable else None
+    if contest.groups is not None or keep.all() or not signal:  # a look takes rows for independent
+        return chosen, _as_judged(chosen, keep)
+    return chosen, look_again(settings, _network_of(chosen), make_recipe(chosen, keep), contest.first)
 
 
 def _ask(rule: Any, table: Any, candidates: list[Candidate]) -> Candidate | None:
@@ -258,7 +267,7 @@ def fit_exactly(task: Task, cv: Any, groups: Any, k: int, names: list[Any]) -> F
     recipe = Recipe(support, np.zeros_like(support), None, int(cells.step[0]), float(cells.shrink[0]))
     frequency = cells.opened[0].mean(axis=0)
     table = path_table(candidates, list(contest.settings), task.gate_map.spread, names)
-    signal = finds_signal(candidates, contest.empty_blocks[: len(learns)], len(task.weights))
+    signal = _find_signal(candidates, contest, task.gate_map.keep)
     importance = (frequency + probability) / 2
     found = Found(
         name,

@@ -3,12 +3,23 @@
 import numpy as np
 
 from stochgate.estimators.contest import Contest
-from stochgate.selection.growing import grow_sets, judge_sizes
-from stochgate.selection.path import WORTH, Cells, agree, may_win, race, train_cells, train_path
+from stochgate.selection.growing import N_SEEDS, grow_sets, judge_sizes
+from stochgate.selection.path import (
+    WORTH,
+    Cells,
+    agree,
+    agreement,
+    may_win,
+    race,
+    train_cells,
+    train_path,
+    vote,
+)
 from stochgate.selection.rules import Candidate, for_teams, list_candidates
 from stochgate.selection.setting import Setting
 
 JUDGED_MEMBERS = 4  # models in each team that judges a set
+EQUAL = 0.9  # the overlap with their vote at which the folds' sets differ by hardly a feature
 FEW = 100  # up to so many gates the model on all columns is a team too; of more a single one, for its cost
 
 
@@ -43,7 +54,8 @@ def find_sets(contest: Contest, lams: np.ndarray, *, all_kept: bool) -> list[lis
         stages[i].append(train_cells(settings[i], "all", np.zeros(1), learns, every, n_members=size))
     with_all = np.vstack([learns, np.ones_like(learns[:1])])
     grower = _grower(paths, contest.empty, plain, len(first))
-    sets, grown = grow_sets(settings[grower], with_all)
+    n_seeds = 1 if _best_agrees(paths[grower]) else N_SEEDS
+    sets, grown = grow_sets(settings[grower], with_all, n_seeds)
     for j in {grower, *plain}:
         cells = judge_sizes(settings[j], sets, grown, learns)
         stages[j] += [] if cells is None else [cells]
@@ -74,6 +86,12 @@ def _grower(paths: list[Cells], empty: np.ndarray, plain: list[int], n_first: in
     behind = np.array([best[i] for i in able]) - min((best[i] for i in able), key=np.mean)
     error = behind.std(axis=1, ddof=1) / np.sqrt(n_first)
     return able[int((behind.mean(axis=1) <= error).argmax())]
+
+
+def _best_agrees(path: Cells) -> bool:
+    """Return whether the folds open the same gates where the path is best: luck has no part in them."""
+    opened = path.settled[path.losses.mean(axis=1).argmin()]
+    return bool(opened.any()) and agreement(opened, vote(opened)) >= EQUAL
 
 
 def _judge_teams(setting: Setting, candidates: list[Candidate], learns: np.ndarray) -> Cells:

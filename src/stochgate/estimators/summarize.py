@@ -12,7 +12,8 @@ from stochgate.estimators.scores import held_out_scores
 from stochgate.estimators.summary import COLUMNS, Summary
 from stochgate.estimators.tables import make_table
 
-SURE = 5.0  # standard errors of a clear gain
+CLEAR = 2.5  # standard errors of a gain that is hardly luck,
+SURE = 5.0  # and of one that is not
 AGREED = 0.8  # mean selection frequency of features the folds agree on
 MOST_NAMED = 5
 GIVEN = (
@@ -41,7 +42,7 @@ def summarize(model: Any) -> Summary:
     n_selected, lam, nan = int(model.support_.sum()), float(model.lam_), float("nan")
     if found is None:
         return Summary(features, None, n_selected, total, None, lam, nan, nan, 0, (GIVEN,))
-    verdict, hints = judge(found, _selected_gates(model, found), _was_asked(model, found))
+    verdict, hints = judge(found, _selected_gates(model, found))
     return Summary(
         features,
         verdict,
@@ -59,7 +60,7 @@ def summarize(model: Any) -> Summary:
     )
 
 
-def judge(found: Found, gates: np.ndarray, asked: bool) -> tuple[str, tuple[str, ...]]:
+def judge(found: Found, gates: np.ndarray) -> tuple[str, tuple[str, ...]]:
     """Return the verdict on the signal, and in words what to be wary of.
 
     That the folds open different features is no sign of a weak signal: where columns tell the same, any
@@ -70,15 +71,13 @@ def judge(found: Found, gates: np.ndarray, asked: bool) -> tuple[str, tuple[str,
     found : Found
     gates : ndarray of int
         The selected ones.
-    asked : bool
-        Whether they are there because the user said so, not because they gained anything.
     """
     signal, own = found.signal, gates[~found.task.gate_map.keep[gates]]
-    if not signal.found and (asked or not len(own)):
+    if not signal.found:
         asked_for = "; the features listed are there because they were asked for" if len(gates) else ""
         return NO_SIGNAL, (f"{NOTHING}{asked_for}.",)
     hints = []
-    if not signal.found:
+    if signal.gain < CLEAR * signal.error:
         hints.append(f"{NOTHING} clearly, but columns tell more of y than chance would.")
     elif signal.gain < SURE * signal.error:
         hints.append(f"The gain over the base rate is below {SURE:g} standard errors.")
@@ -101,12 +100,6 @@ def spare(rows: list[dict[str, Any]]) -> tuple[str, ...]:
         f"The loss hardly rises without {named}: each may be spared, but one at a time, since another may "
         "tell the same.",
     )
-
-
-def _was_asked(model: Any, found: Found) -> bool:
-    """Return whether the user set the number of features or chose the model, or the choice was empty."""
-    chosen = found.recipe.support & ~found.task.gate_map.keep
-    return model.n_features_to_select is not None or callable(model.rule) or not chosen.any()
 
 
 def _selected_gates(model: Any, found: Found) -> np.ndarray:

@@ -5,14 +5,13 @@ import torch
 
 from stochgate.selection.setting import Setting
 
-LEVEL = 0.01  # how often noise may pass
 N_PERMUTATIONS = 999
 MOST_ROWS = 2000  # of more rows held-out losses have power enough
 _AT_ONCE = 100
 
 
-def columns_tell(setting: Setting, seed: int, groups: np.ndarray | None = None) -> bool:
-    r"""Return whether columns and y are associated, by Goeman's global test.
+def global_p(setting: Setting, seed: int, groups: np.ndarray | None = None) -> float | None:
+    r"""Return the p-value of all columns together, by Goeman's global test.
 
     With r the residuals of the model without features, :math:`r_i = -\partial \ell_i / \partial f_i`, and
     x_j the columns at unit variance, :math:`Q = \sum_j (x_j^T r)^2` adds up what every column tells. It is
@@ -25,11 +24,15 @@ def columns_tell(setting: Setting, seed: int, groups: np.ndarray | None = None) 
     setting : Setting
     seed : int
     groups : ndarray, shape (n_samples,), optional
-        Which rows belong together. Where a group is in several sets that the loss compares no test is made.
+        Which rows belong together.
+
+    Returns
+    -------
+    None where there are very many rows, or a group is in several sets that the loss compares
     """
     columns, n_samples = setting.design.columns, len(setting.weights)
     if n_samples > MOST_ROWS:
-        return False
+        return None
     residual = _residual(setting).to(columns.dtype)  # (n_samples, n_outputs)
     peers = setting.objective.peers(setting.target.rows).cpu().numpy()
     names, first, group, size = np.unique(
@@ -39,7 +42,7 @@ def columns_tell(setting: Setting, seed: int, groups: np.ndarray | None = None) 
         return_counts=True,
     )
     if (peers != peers[first][group]).any():
-        return False
+        return None
     of_row = torch.from_numpy(group).to(residual.device)
     summed = residual.new_zeros(len(names), residual.shape[1]).index_add(0, of_row, residual)
     shares = torch.from_numpy(1 / size[group]).to(residual)[:, None, None]
@@ -56,8 +59,7 @@ def columns_tell(setting: Setting, seed: int, groups: np.ndarray | None = None) 
         told = columns.project(dealt.flatten(1)) * scale[:, None]
         sums.append(told.square().sum(0).unflatten(0, dealt.shape[1:]).sum(1))
     total = torch.cat(sums)
-    rank = 1 + int((total[1:] >= total[0]).sum())
-    return rank <= LEVEL * len(orders)
+    return (1 + int((total[1:] >= total[0]).sum())) / len(orders)
 
 
 def _residual(setting: Setting) -> torch.Tensor:

@@ -41,7 +41,9 @@ def most_gates(n_gates: int) -> int:
     return n_gates if n_gates <= MANY else min(MOST, int(MOST_SHARE * n_gates))
 
 
-def grow_sets(setting: Setting, learns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def grow_sets(
+    setting: Setting, learns: np.ndarray, n_seeds: int = N_SEEDS
+) -> tuple[np.ndarray, np.ndarray]:
     """Return a set of every size for each fold, and the penalty each size is reached at.
 
     The penalty grows exponentially from next to nothing, so that every gate closes at its time. A fold's
@@ -54,6 +56,8 @@ def grow_sets(setting: Setting, learns: np.ndarray) -> tuple[np.ndarray, np.ndar
     ----------
     setting : Setting
     learns : ndarray, shape (n_folds, n_samples), from `make_folds`
+    n_seeds : int
+        Models of each fold.
 
     Returns
     -------
@@ -62,7 +66,7 @@ def grow_sets(setting: Setting, learns: np.ndarray) -> tuple[np.ndarray, np.ndar
     lams : ndarray, shape (n_sizes,)
         Mean over the folds.
     """
-    closing, strength, fixed = _closing_times(setting, learns)
+    closing, strength, fixed = _closing_times(setting, learns, n_seeds)
     first = np.where(fixed == FREE, -closing, np.inf)
     order = np.lexsort((-strength, first), axis=1)
     sizes = grid_of_sizes(int((fixed == FREE).sum(axis=1).min()))
@@ -75,14 +79,16 @@ def grow_sets(setting: Setting, learns: np.ndarray) -> tuple[np.ndarray, np.ndar
     return sets, lams.mean(axis=0)
 
 
-def _closing_times(setting: Setting, learns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _closing_times(
+    setting: Setting, learns: np.ndarray, n_seeds: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return when each gate closes, how strong it is at the end, and which gates are fixed.
 
     All have shape (n_folds, n_gates). When is a share of the steps, and how far a gate is open at its last
     snapshot counts as part of the way to the next one. It is a mean over models of other seeds, and so is
     the strength, the gate's parameter, which tells those apart that are open to the end.
     """
-    weights, _ = setting.fold_weights(learns, N_SEEDS)
+    weights, _ = setting.fold_weights(learns, n_seeds)
     fixed = setting.fixed.to(weights.device)[None]
     n_gates = setting.design.n_gates
     plan = setting.plan(SMALLEST * n_gates, setting.seed + np.arange(len(weights)), weights, fixed)
@@ -96,7 +102,7 @@ def _closing_times(setting: Setting, learns: np.ndarray) -> tuple[np.ndarray, np
         reached = torch.where(value > 0, i + 1 + value, reached)  # a model that diverged stays where it was
     closing = to_numpy(reached.clamp(max=len(path)) / len(path))
     strength = to_numpy(torch.nan_to_num(path[-1], nan=-1e6).clamp(-1e6, 1e6))
-    closing, strength = (v.reshape(N_SEEDS, len(learns), n_gates).mean(axis=0) for v in (closing, strength))
+    closing, strength = (v.reshape(n_seeds, len(learns), n_gates).mean(axis=0) for v in (closing, strength))
     return closing, strength, trained.models.fixed[: len(learns)].cpu().numpy()
 
 

@@ -70,22 +70,22 @@ def look_again(settings: Sequence[Setting], network: int, recipe: Recipe, learns
     recipe : Recipe
     learns : ndarray, shape (n_folds, n_samples), as of `make_folds`
     """
-    frequency, loss = np.zeros(len(recipe.support)), None
+    frequency, now = np.zeros(len(recipe.support)), _Way(network, recipe)
     part = None if settings[network].network.is_linear else cut(settings[0].design)
     for _ in range(MAX_LOOKS):
-        residual = _held_out_residual(settings[network], recipe, learns)
-        questions = _Questions(settings[0], recipe.support, learns, part)
+        residual = _held_out_residual(settings[now.network], now.recipe, learns)
+        questions = _Questions(settings[0], now.recipe.support, learns, part)
         added = questions.answer(residual)
         if not added.any():
             break
+        larger = _with_added(settings, now, added, learns)
+        if larger is None:
+            break
         learning = torch.from_numpy(learns == LEARNS).to(residual)
         without = [questions.answer(residual * fold[:, None]) for fold in learning]
-        share = np.mean(without, axis=0).clip(1 / len(learns))
-        judged, at, larger = _with_added(settings, network, recipe, added, learns)
-        if larger is recipe:
-            break
-        frequency, recipe, loss, network = np.where(added, share, frequency), larger, judged, at
-    return Looked(recipe, frequency, loss, network)
+        frequency = np.where(added, np.mean(without, axis=0).clip(1 / len(learns)), frequency)
+        now = larger
+    return Looked(now.recipe, frequency, None if np.isnan(now.loss) else now.loss, now.network)
 
 
 @dataclass(frozen=True)
@@ -104,6 +104,18 @@ class _Questions:
             z = np.maximum(z, quantile_z(self.setting, residual, self.support, self.learns, self.part))
         n = self.setting.design.columns.n_columns * residual.shape[1] * (1 if self.part is None else 2)
         return z > norm.isf(LEVEL / 2 / n)
+
+
+def smallest_p(setting: Setting, recipe: Recipe, learns: np.ndarray) -> float:
+    """Return the smallest p-value of a single column given those of a recipe, times their number.
+
+    Parameters
+    ----------
+    setting, recipe, learns : as in `look_again`
+    """
+    residual = _held_out_residual(setting, recipe, learns)
+    z = correlation_z(setting, residual, recipe.support, learns).max()
+    return min(1.0, float(2 * norm.sf(z)) * setting.design.columns.n_columns * residual.shape[1])
 
 
 def correlation_z(
@@ -219,31 +231,43 @@ def _held_out_residual(setting: Setting, recipe: Recipe, learns: np.ndarray) -> 
     return -gradient.sum(0).double()
 
 
-def _with_added(
-    settings: Sequence[Setting], network: int, recipe: Recipe, added: np.ndarray, learns: np.ndarray
-) -> tuple[float, int, Recipe]:
-    """Return loss, network and recipe of the best way to add features.
+@dataclass(frozen=True)
+class _Way:
+    """A network, a recipe, and the folds' mean held-out loss, NaN until it is judged."""
 
-    They enter linearly, or through the hidden layers, of this network or of another. Where no way with them
-    has a lower held-out loss than all without them the recipe stays as it is.
-    """
-    deep = replace(recipe, support=recipe.support | added)
-    without, ways = [(network, recipe)], [(network, deep)]
-    if settings[network].network.with_linear([]) is not None:
-        ways.append((network, replace(deep, linear=recipe.linear | added)))
-    if not settings[network].network.is_linear:
-        plain = replace(recipe, linear=np.zeros_like(added), lam=None)
-        others = [i for i, s in enumerate(settings) if i != network and not s.network.is_linear]
-        without += [(other, plain) for other in others]
-        ways += [(other, replace(plain, support=deep.support)) for other in others]
+    network: int
+    recipe: Recipe
+    loss: float = float("nan")
 
-    def judge(at: int, way: Recipe) -> tuple[float, int, Recipe]:
-        weights, test = settings[at].fold_weights(learns)
-        trained, _ = replace(way, last_step=None).train(settings[at], weights, test)
+    def judged(self, settings: Sequence[Setting], learns: np.ndarray) -> "_Way":
+        """Return it with step, shrink and loss of the best snapshot."""
+        setting = settings[self.network]
+        weights, test = setting.fold_weights(learns)
+        trained, _ = replace(self.recipe, last_step=None).train(setting, weights, test)
         losses, snapshot, shrink = at_best(or_infinity(trained.shrunk_loss)[:, None, :, 0])
         step, factor = int(trained.steps[snapshot[0]]), trained.models.plan.shrinks[shrink[0]]
-        return float(losses.mean()), at, replace(way, last_step=step, shrink=factor)
+        recipe = replace(self.recipe, last_step=step, shrink=factor)
+        return replace(self, recipe=recipe, loss=float(losses.mean()))
 
-    best = min((judge(*way) for way in ways), key=lambda judged: judged[0])
-    bar = min(judge(*way)[0] for way in without)
-    return best if best[0] < bar else (bar, network, recipe)
+
+def _with_added(
+    settings: Sequence[Setting], now: _Way, added: np.ndarray, learns: np.ndarray
+) -> _Way | None:
+    """Return the best way to add features, None where one without them is as good.
+
+    They enter linearly, or through the hidden layers, of this network or of another, which must then be
+    better than it is without them, too.
+    """
+    own, recipe = settings[now.network].network, now.recipe
+    deep = replace(recipe, support=recipe.support | added)
+    ways = [replace(now, recipe=deep)]
+    if own.with_linear([]) is not None:
+        ways.append(replace(now, recipe=replace(deep, linear=recipe.linear | added)))
+    others = [] if own.is_linear else [i for i, s in enumerate(settings) if not s.network.is_linear]
+    others = [i for i in others if i != now.network]
+    plain = replace(recipe, linear=np.zeros_like(added), lam=None)
+    ways += [_Way(other, replace(plain, support=deep.support)) for other in others]
+    bar = now.judged(settings, learns).loss if np.isnan(now.loss) else now.loss
+    best = min((way.judged(settings, learns) for way in ways), key=lambda way: way.loss)
+    without = (_Way(other, plain).judged(settings, learns).loss for other in others)
+    return best if best.loss < bar and all(best.loss < loss for loss in without) else None

@@ -8,7 +8,6 @@ import numpy as np
 from stochgate.selection.growing import most_gates
 from stochgate.selection.path import AGREED, REFITS, Cells, agreement, vote
 
-SIGNIFICANCE = 2.5  # standard errors by which a model must beat the one without features
 TOLERANCE = 0.01  # share of the gain that a simpler model may give away,
 CLOSE = 0.5  # or so many standard errors of the difference,
 FAR = 1.0  # or so many, where each feature it saves gains less than a feature is worth
@@ -16,22 +15,6 @@ MOST_GIVEN = 0.02  # but never a larger share of the gain than this
 UNSETTLED = 1.25  # a set at the best step may be so many times that at the last step
 N_TEAMS = 8  # sets that are judged once more, by teams
 WIDE = 2.0  # they are within so many standard errors of the best
-
-
-@dataclass(frozen=True)
-class Signal:
-    """By how much models beat the one without features on held-out rows, and whether that is not luck.
-
-    Attributes
-    ----------
-    gain, error : float
-        Per row (or event), and its standard error.
-    found : bool
-    """
-
-    gain: float
-    error: float
-    found: bool
 
 
 @dataclass(frozen=True)
@@ -127,45 +110,6 @@ def for_teams(candidates: Sequence[Candidate], n_first: int) -> list[Candidate]:
             front.append(c)
     kept = np.linspace(0, len(front) - 1, min(N_TEAMS, len(front))).round().astype(int)
     return [front[i] for i in kept]
-
-
-def finds_signal(
-    candidates: Sequence[Candidate], empty: np.ndarray, n_samples: int, n_first: int | None = None
-) -> Signal:
-    """Ask whether the models beat the one without features.
-
-    Each fold is given the cell that is best on the *other* folds of its round, so that the gain is free of
-    the choice (but for step and shrink, which are one for all folds); its standard error comes from the
-    blocks of held-out rows. The gain must exceed 2.5 standard errors and what a feature is worth. Cells of
-    the path count only where nothing came after it.
-
-    Parameters
-    ----------
-    candidates : sequence of Candidate
-    empty : ndarray, shape (n_folds, n_blocks)
-        Losses of the model without features on each block of held-out rows.
-    n_samples : int
-    n_first : int, optional
-        As in `Standard`; all folds by default.
-    """
-    later = [c for c in candidates if c.cells.stage != "path"] or candidates
-    later = [c for c in later if np.isfinite(c.losses).all()]
-    if not later:
-        return Signal(0.0, 0.0, False)
-    losses = np.array([c.losses for c in later])  # (n_candidates, n_folds)
-    by_block = np.array([c.cells.by_block[c.cell] for c in later])
-    gains = []
-    folds, n_first = np.arange(len(empty)), n_first or len(empty)
-    for fold in folds:
-        others = (folds // n_first == fold // n_first) & (folds != fold)
-        others = others if others.any() else folds != fold  # a round of one fold
-        gains.append(empty[fold] - by_block[losses[:, others].mean(axis=1).argmin(), fold])
-    gain = np.concatenate(gains)
-    gain = gain[np.isfinite(gain)]  # a block without events judges nothing
-    n_blocks = len(gain) * n_first / len(empty)
-    mean, error = float(gain.mean()), float(gain.std(ddof=1) / np.sqrt(n_blocks))
-    asked = max(SIGNIFICANCE * error, worth_of_a_feature(n_samples))
-    return Signal(mean, error, bool(mean > asked))
 
 
 def best_of_ties(candidates: Sequence[Candidate], standard: "Standard") -> Candidate:
