@@ -8,7 +8,7 @@ from scipy.stats import chi2, norm
 
 from stochgate.selection.rules import Candidate, worth_of_a_feature
 
-LEVEL = 0.003  # how often noise may pass
+LEVEL = 0.005  # how often noise may pass, if the tests were independent
 LEAST_ERROR = 1 / 3  # standard errors are at least this share of what a feature is worth
 
 
