@@ -8,8 +8,9 @@ import pytest
 from problems import linear_response, normal_columns
 from stochgate import GatedRegressor, NoFeatureSelectedWarning, Training
 from stochgate.engine import FREE
+from stochgate.estimators import sets
 from stochgate.metrics import selection_stability
-from stochgate.selection import growing
+from stochgate.selection import Cells, growing
 from stochgate.selection.growing import grid_of_sizes, grow_sets, judge_sizes, most_gates
 from test_residuals import make_setting
 
@@ -142,7 +143,7 @@ def test_sets_of_correlated_columns_are_steadier_in_the_mean_of_seeds():
     def stability(n_seeds):
         every = np.ones_like(learns[:1])
         draws = (grow_sets(replace(setting, seed=1000 * i), every, n_seeds) for i in range(4))
-        return selection_stability([sets[6, 0] for sets, _ in draws])
+        return selection_stability([made[6, 0] for made, _ in draws])
 
     assert stability(growing.N_SEEDS) > stability(1) + 0.1
 
@@ -235,3 +236,38 @@ def test_a_column_that_is_constant_in_some_fold_leaves_nothing_to_grow():
     model = GatedRegressor(network="linear", training=Training(n_steps=20), random_state=0)
     with pytest.warns(NoFeatureSelectedWarning):
         model.fit(X, y)
+
+
+# ---- how many seeds
+
+
+@pytest.mark.parametrize(
+    ("folds", "agrees"),
+    [
+        ([[1, 1, 0, 0, 0, 0]] * 3, True),
+        ([[1, 1, 0, 0, 0, 0], [1, 0, 1, 0, 0, 0], [1, 0, 0, 1, 0, 0]], False),
+        ([[1, 1, 1, 1, 1, 0]] * 3, False),  # most are open
+        ([[0, 0, 0, 0, 0, 0]] * 3, False),
+        ([[0, 0, 0, 0, 0, 1]] * 3, False),  # only what is kept
+    ],
+)
+def test_folds_agree_on_a_few_free_gates(folds, agrees):
+    opened = np.array([np.ones((3, 6)), folds], dtype=bool)  # the second penalty is the best
+    losses = np.array([[1.0, 1.0, 1.0], [0.5, 0.5, 0.5]])
+    cells = Cells("path", *[np.zeros(2)] * 10)
+    cells = replace(cells, losses=losses, settled=opened)
+    assert sets._best_agrees(cells, free=np.arange(6) < 5) is agrees
+
+
+def test_more_seeds_are_trained_where_the_folds_disagree(monkeypatch):
+    numbers = []
+
+    def count(setting, learns, n_seeds):
+        numbers.append(n_seeds)
+        return grow_sets(setting, learns, n_seeds)
+
+    monkeypatch.setattr(sets, "grow_sets", count)
+    for agrees in (True, False):
+        monkeypatch.setattr(sets, "_best_agrees", lambda *_, agrees=agrees: agrees)
+        GatedRegressor(network="linear", training=SHORT, random_state=0).fit(*linear_response(60, 9))
+    assert numbers == [1, growing.N_SEEDS]

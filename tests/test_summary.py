@@ -249,7 +249,7 @@ def test_noise_has_no_signal_and_no_features(noise_fit):
     summary = noise_fit.summary()
     assert (summary.verdict, summary.n_features, len(summary.features)) == ("no signal found", 0, 0)
     assert list(summary.features.columns) == list(COLUMNS)
-    assert "Nothing beat the base rate on held-out rows." in summary.text
+    assert "No signal shows beyond chance." in summary.text
     assert "evaluate(" in summary.text
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from stochgate.estimators.contest import SMALLEST_FOR_K, Contest, make_lams, start_contest
-from stochgate.estimators.sets import JUDGED_MEMBERS, find_sets
+from stochgate.estimators.sets import JUDGED_MEMBERS, find_sets, judge_kept
 from stochgate.estimators.tables import path_table
 from stochgate.estimators.task import Fitted, Task
 from stochgate.selection.exact import joint_sets
@@ -101,12 +101,13 @@ def fit_auto(task: Task, cv: Any, groups: Any, rule: Any, names: list[Any]) -> F
     stages = find_sets(contest, lams, all_kept=bool(keep.all()))
     candidates = list_candidates(stages)
     table = path_table(candidates, networks, task.gate_map.spread, names)
-    signal = _find_signal(candidates, contest, keep)
+    kept = judge_kept(contest, keep)
+    signal = _find_signal(candidates, contest, keep, kept[1])
     if callable(rule):
         chosen = _ask(rule, table, candidates)
         looked = _as_judged(chosen, keep)
     else:
-        chosen, looked = _choose(rule, candidates, settings, contest, keep, signal.found)
+        chosen, looked = _choose(rule, candidates, settings, contest, keep, signal.found, kept[0])
         signal = replace(signal, found=signal.found and (chosen is not None or looked.loss is not None))
     at, recipe = looked.network, looked.recipe
     opened = np.zeros((len(contest.learns), len(keep)), dtype=bool) if chosen is None else chosen.opened
@@ -123,7 +124,7 @@ def fit_auto(task: Task, cv: Any, groups: Any, rule: Any, names: list[Any]) -> F
         contest.only(networks[at]),
         [c for c in candidates if c.network == at],
         opened,
-        _losses(contest, candidates, chosen, looked.loss),
+        _losses(contest, candidates, chosen, looked.loss, kept[0]),
         _reference(contest, candidates),
         looked.loss is not None,
     )
@@ -131,16 +132,20 @@ def fit_auto(task: Task, cv: Any, groups: Any, rule: Any, names: list[Any]) -> F
 
 
 def _losses(
-    contest: Contest, candidates: list[Candidate], chosen: Candidate | None, looked: float | None = None
+    contest: Contest,
+    candidates: list[Candidate],
+    chosen: Candidate | None,
+    looked: float | None,
+    kept: np.ndarray,
 ) -> dict[str, float]:
     """Return the held-out losses that tell what the chosen features are worth.
 
-    That of the second look counts where it added any.
+    That of the second look counts where it added any; where nothing is chosen, that of the kept features.
     """
     reference = contest.standard(candidates).reference
     n_folds = len(contest.learns if chosen is None else chosen.losses)
     none = float(contest.empty[:n_folds].mean())
-    selected = none if chosen is None else chosen.loss
+    selected = float(kept.mean()) if chosen is None else chosen.loss
     return {
         "none": none,
         "selected": selected if looked is None else looked,
@@ -183,19 +188,21 @@ def _as_judged(candidate: Candidate | None, keep: np.ndarray) -> Looked:
     return Looked(make_recipe(candidate, keep), np.zeros(len(keep)), network=_network_of(candidate))
 
 
-def _find_signal(candidates: list[Candidate], contest: Contest, keep: np.ndarray) -> Signal:
+def _find_signal(
+    candidates: list[Candidate], contest: Contest, keep: np.ndarray, kept: np.ndarray
+) -> Signal:
     """Ask the held-out rows, all columns together and each of them whether there is a signal.
 
-    Single columns are not asked where rows are in groups: it takes rows for independent.
+    Where features are kept it must be one beside them, and all columns together are not asked. Single
+    columns are not where rows are in groups: that test takes rows for independent.
     """
     setting, n_folds = next(iter(contest.settings.values()))[0], len(candidates[0].losses)
     tests: list[Callable[[], float | None]] = []
-    if not keep.all():
+    if not keep.any():
         tests.append(partial(global_p, setting, setting.seed, contest.groups))
     if not keep.all() and contest.groups is None:
         tests.append(partial(smallest_p, setting, make_recipe(None, keep), contest.first))
-    empty = contest.empty_blocks[:n_folds]
-    return finds_signal(candidates, empty, len(setting.weights), len(contest.first), tests)
+    return finds_signal(candidates, kept[:n_folds], len(setting.weights), len(contest.first), tests)
 
 
 def _choose(
@@ -205,19 +212,21 @@ def _choose(
     contest: Contest,
     keep: np.ndarray,
     signal: bool,
+    kept: np.ndarray,
 ) -> tuple[Candidate | None, Looked]:
     """Apply a rule to what gained anything on held-out rows, and look again.
 
-    Where nothing did the model without features is looked at, if there is a signal.
+    Where nothing did the model without features is looked at. Without a signal nothing is chosen nor
+    looked at, nor is it where rows are in groups: a look takes them for independent.
     """
     teams = any(c.cells.stage == "team" for c in candidates)
     single = [stage for stage in REFITS if stage != "team"] if teams else []
     usable = [c for c in candidates if c.is_selection and c.cells.stage not in single]
-    usable = [c for c in usable if signal and c.loss < contest.empty.mean()]
+    usable = [c for c in usable if signal and c.loss < kept.mean()]
     if keep.all():
         usable = [c for c in candidates if np.isfinite(c.losses).all()]
     chosen = RULES[rule](usable, contest.standard(candidates)) if usable else None
-    if contest.groups is not None or keep.all() or not signal:  # a look takes rows for independent
+    if contest.groups is not None or keep.all() or not signal:
         return chosen, _as_judged(chosen, keep)
     return chosen, look_again(settings, _network_of(chosen), make_recipe(chosen, keep), contest.first)
 
@@ -267,7 +276,8 @@ def fit_exactly(task: Task, cv: Any, groups: Any, k: int, names: list[Any]) -> F
     recipe = Recipe(support, np.zeros_like(support), None, int(cells.step[0]), float(cells.shrink[0]))
     frequency = cells.opened[0].mean(axis=0)
     table = path_table(candidates, list(contest.settings), task.gate_map.spread, names)
-    signal = _find_signal(candidates, contest, task.gate_map.keep)
+    kept = judge_kept(contest, task.gate_map.keep)
+    signal = _find_signal(candidates, contest, task.gate_map.keep, kept[1])
     importance = (frequency + probability) / 2
     found = Found(
         name,
@@ -280,7 +290,7 @@ def fit_exactly(task: Task, cv: Any, groups: Any, k: int, names: list[Any]) -> F
         contest.only(name),
         [chosen],
         cells.opened[0],
-        _losses(contest, candidates, chosen),
+        _losses(contest, candidates, chosen, None, kept[0]),
         None,  # no model was trained on all columns
     )
     return found.train(recipe, float(lam))

@@ -234,7 +234,7 @@ class GatedEstimator(InquiryMixin, SelectorMixin, BaseEstimator):
         found = f"at lam={self.lam_:g} and threshold={self.threshold:g}: try a smaller lam"
         if self.lam == "auto" and not hasattr(self, "source_"):  # at() was asked for a penalty
             found = (
-                "because no model beats the base rate on held-out rows by more than chance "
+                "because no signal shows beyond chance, on held-out rows or in the columns "
                 "(n_features_to_select=k or lam= select some all the same)"
             )
             if callable(self.rule):

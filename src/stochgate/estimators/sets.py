@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from stochgate.engine import FREE
 from stochgate.estimators.contest import Contest
 from stochgate.selection.growing import N_SEEDS, grow_sets, judge_sizes
 from stochgate.selection.path import (
@@ -19,7 +20,8 @@ from stochgate.selection.rules import Candidate, for_teams, list_candidates
 from stochgate.selection.setting import Setting
 
 JUDGED_MEMBERS = 4  # models in each team that judges a set
-EQUAL = 0.9  # the overlap with their vote at which the folds' sets differ by hardly a feature
+EQUAL = 0.9  # the overlap with their vote at which the folds' sets differ by hardly a feature,
+FEW_OPEN = 0.5  # where at most this share of the gates is open
 FEW = 100  # up to so many gates the model on all columns is a team too; of more a single one, for its cost
 
 
@@ -54,7 +56,8 @@ def find_sets(contest: Contest, lams: np.ndarray, *, all_kept: bool) -> list[lis
         stages[i].append(train_cells(settings[i], "all", np.zeros(1), learns, every, n_members=size))
     with_all = np.vstack([learns, np.ones_like(learns[:1])])
     grower = _grower(paths, contest.empty, plain, len(first))
-    n_seeds = 1 if _best_agrees(paths[grower]) else N_SEEDS
+    free = (settings[grower].fixed == FREE).cpu().numpy()
+    n_seeds = 1 if _best_agrees(paths[grower], free) else N_SEEDS
     sets, grown = grow_sets(settings[grower], with_all, n_seeds)
     for j in {grower, *plain}:
         cells = judge_sizes(settings[j], sets, grown, learns)
@@ -88,10 +91,37 @@ def _grower(paths: list[Cells], empty: np.ndarray, plain: list[int], n_first: in
     return able[int((behind.mean(axis=1) <= error).argmax())]
 
 
-def _best_agrees(path: Cells) -> bool:
-    """Return whether the folds open the same gates where the path is best: luck has no part in them."""
-    opened = path.settled[path.losses.mean(axis=1).argmin()]
-    return bool(opened.any()) and agreement(opened, vote(opened)) >= EQUAL
+def _best_agrees(path: Cells, free: np.ndarray) -> bool:
+    """Return whether the folds open the same few of the free gates where the path is best.
+
+    Then luck has no part in which they are. Of most gates open it says nothing.
+    """
+    opened = path.settled[path.losses.mean(axis=1).argmin()][:, free]
+    return bool(0 < opened.mean() <= FEW_OPEN) and agreement(opened, vote(opened)) >= EQUAL
+
+
+def judge_kept(contest: Contest, keep: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the held-out losses of the kept gates alone, in the network that is best for them.
+
+    Without any, or where nothing else is free, they are those of the model without features.
+
+    Parameters
+    ----------
+    contest : Contest
+    keep : ndarray of bool, shape (n_gates,)
+
+    Returns
+    -------
+    losses, by_block : ndarray, shape (n_folds,) and (n_folds, n_blocks)
+    """
+    models = [(contest.empty, contest.empty_blocks)]
+    if keep.any() and not keep.all():
+        alone = np.tile(keep, (1, len(contest.learns), 1))
+        for setting, _ in contest.settings.values():
+            size = setting.team_size(JUDGED_MEMBERS)
+            cells = train_cells(setting, "team", np.zeros(1), contest.learns, alone, n_members=size)
+            models.append((cells.losses[0], cells.by_block[0]))
+    return min(models, key=lambda model: model[0].mean())
 
 
 def _judge_teams(setting: Setting, candidates: list[Candidate], learns: np.ndarray) -> Cells:

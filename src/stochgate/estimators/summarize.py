@@ -21,7 +21,7 @@ GIVEN = (
     "feature, stand-ins and verdict are missing. A fit with lam='auto' or n_features_to_select has them."
 )
 NO_SIGNAL = "no signal found"
-NOTHING = "Nothing beat the base rate on held-out rows"
+NOTHING = "No signal shows beyond chance"
 
 
 def summarize(model: Any) -> Summary:
@@ -78,11 +78,13 @@ def judge(found: Found, gates: np.ndarray) -> tuple[str, tuple[str, ...]]:
         return NO_SIGNAL, (f"{NOTHING}{asked_for}.",)
     hints = []
     if signal.gain < CLEAR * signal.error:
-        hints.append(f"{NOTHING} clearly, but columns tell more of y than chance would.")
+        hints.append("Held-out rows gain little, but columns tell more of y than chance would.")
     elif signal.gain < SURE * signal.error:
         hints.append(f"The gain over the base rate is below {SURE:g} standard errors.")
-    if not len(gates):
+    if not len(gates) and found.recipe.support.any():
         hints.append("No gate of the final model is above the threshold.")
+    elif not len(gates):
+        hints.append("The rule chose no feature.")
     verdict = "weak signal" if hints else "clear signal"
     if len(own) and found.frequency[own].mean() < AGREED - 1e-9:  # 0.8 as a mean may be rounded
         share = f"{found.frequency[own].mean():.0%}"

@@ -52,8 +52,8 @@ class Summary:
         - stand_ins: up to 5 closed features that could stand for it: of absolute correlation 0.7 with it,
           or of 0.3 when some fold opened them and not it
     verdict : {"clear signal", "weak signal", "no signal found"}, or None when lam was given
-        A signal is weak when its gain is below 5 standard errors; below 2.5 it is told by the columns,
-        single ones and all together. A mean frequency of the selected features below 0.8 is among the
+        A signal is weak when its gain is below 5 standard errors; below 2.5 columns, single or
+        together, had to tell it too. A mean frequency of the selected features below 0.8 is among the
         `hints`.
     n_features, n_features_in : int
         How many features are selected, and of how many.

@@ -48,7 +48,7 @@ def global_p(setting: Setting, seed: int, groups: np.ndarray | None = None) -> f
     shares = torch.from_numpy(1 / size[group]).to(residual)[:, None, None]
     own = torch.from_numpy(peers == np.unique(peers)[:, None]).to(setting.weights) * setting.weights
     share = own.sum(1) / own.sum()  # of each set of rows
-    variance = share @ columns.moments(own)[1]  # within them, (n_columns,)
+    variance = share @ columns.moments(own)[1].to(share)  # within them, (n_columns,)
     scale = torch.where(variance > 0, variance, torch.inf).rsqrt()
     rng = np.random.RandomState(seed)
     orders = [np.arange(len(names)), *(_deal(peers[first], rng) for _ in range(N_PERMUTATIONS))]

@@ -107,7 +107,9 @@ class _Questions:
 
 
 def smallest_p(setting: Setting, recipe: Recipe, learns: np.ndarray) -> float:
-    """Return the smallest p-value of a single column given those of a recipe, times their number.
+    """Return the smallest p-value of a single column given a recipe's, times how many were asked for.
+
+    Each column is asked of each output.
 
     Parameters
     ----------
@@ -115,7 +117,8 @@ def smallest_p(setting: Setting, recipe: Recipe, learns: np.ndarray) -> float:
     """
     residual = _held_out_residual(setting, recipe, learns)
     z = correlation_z(setting, residual, recipe.support, learns).max()
-    return min(1.0, float(2 * norm.sf(z)) * setting.design.columns.n_columns * residual.shape[1])
+    n_asked = setting.design.columns.n_columns * residual.shape[1]
+    return float(np.nan_to_num(2 * norm.sf(z) * n_asked, nan=1.0).clip(max=1))
 
 
 def correlation_z(

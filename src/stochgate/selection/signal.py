@@ -19,7 +19,7 @@ class Signal:
     Attributes
     ----------
     gain, error : float
-        Per row (or event), and its standard error.
+        Per row (or event), and its standard error, which is at least a third of what a feature is worth.
     found : bool
     """
 
@@ -38,13 +38,14 @@ def finds_signal(
     """Ask whether the models beat the one without features, or the columns tell of y in another way.
 
     Where a signal is weak each kind of evidence is, and noise passes some test now and then: so their
-    p-values are combined. Gains far below what a feature is worth do not count, however sure they are.
+    p-values are combined.
 
     Parameters
     ----------
     candidates : sequence of Candidate
     empty : ndarray, shape (n_folds, n_blocks)
-        Losses of the model without features on each block of held-out rows.
+        Losses of the model without features on each block of held-out rows (where features are kept, of
+        the model on these alone).
     n_samples : int
     n_first : int, optional
         As in `Standard`; all folds by default.
@@ -53,8 +54,8 @@ def finds_signal(
         the held-out rows alone do not decide.
     """
     gain, error = held_out_gain(candidates, empty, n_first or len(empty))
-    least = LEAST_ERROR * worth_of_a_feature(n_samples)
-    p = [float(norm.sf(gain / max(error, least)))]
+    error = max(error, LEAST_ERROR * worth_of_a_feature(n_samples))
+    p = [float(norm.sf(gain / error))]
     if combine(p + [1.0] * len(tests)) > LEVEL:
         p += [value for test in tests if (value := test()) is not None]
     return Signal(gain, error, combine(p) <= LEVEL)
@@ -84,6 +85,8 @@ def held_out_gain(candidates: Sequence[Candidate], empty: np.ndarray, n_first: i
         gains.append(empty[fold] - by_block[losses[:, others].mean(axis=1).argmin(), fold])
     gain = np.concatenate(gains)
     gain = gain[np.isfinite(gain)]  # a block without events judges nothing
+    if len(gain) < 2:
+        return 0.0, 0.0
     n_blocks = len(gain) * n_first / len(empty)
     return float(gain.mean()), float(gain.std(ddof=1) / np.sqrt(n_blocks))
 
