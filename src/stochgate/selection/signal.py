@@ -100,6 +100,6 @@ def combine(p_values: Sequence[float]) -> float:
     --------
     >>> from stochgate.selection.signal import combine
     >>> round(combine([0.03, 0.01, 0.05]), 4), round(combine([0.01, 1.0, 1.0]), 4)
-    (0.0012, 0.1623)
+    (0.0011, 0.1621)
     """
     return float(chi2.sf(-2 * np.log(np.maximum(p_values, 1e-300)).sum(), 2 * len(p_values)))
