@@ -14,7 +14,6 @@ from stochgate.selection.path import (
     race,
     train_cells,
     train_path,
-    vote,
 )
 from stochgate.selection.rules import Candidate, for_teams, list_candidates
 from stochgate.selection.setting import Setting
@@ -56,7 +55,7 @@ def find_sets(contest: Contest, lams: np.ndarray, *, all_kept: bool) -> list[lis
         stages[i].append(train_cells(settings[i], "all", np.zeros(1), learns, every, n_members=size))
     with_all = np.vstack([learns, np.ones_like(learns[:1])])
     grower = _grower(paths, contest.empty, plain, len(first))
-    free = (settings[grower].fixed == FREE).cpu().numpy()
+    free = settings[grower].fixed.numpy() == FREE
     n_seeds = 1 if _best_agrees(paths[grower], free) else N_SEEDS
     sets, grown = grow_sets(settings[grower], with_all, n_seeds)
     for j in {grower, *plain}:
@@ -97,7 +96,7 @@ def _best_agrees(path: Cells, free: np.ndarray) -> bool:
     Then luck has no part in which they are. Of most gates open it says nothing.
     """
     opened = path.settled[path.losses.mean(axis=1).argmin()][:, free]
-    return bool(0 < opened.mean() <= FEW_OPEN) and agreement(opened, vote(opened)) >= EQUAL
+    return bool(0 < opened.mean() <= FEW_OPEN) and agreement(opened) >= EQUAL
 
 
 def judge_kept(contest: Contest, keep: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

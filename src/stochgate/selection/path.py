@@ -111,10 +111,7 @@ def may_win(paths: Sequence[Cells], empty: np.ndarray) -> np.ndarray:
 
 def agree(path: Cells) -> bool:
     """Return whether the folds open the same features at any penalty that leaves some but not all."""
-    return any(
-        0 < opened.sum() < opened.size and agreement(opened, vote(opened)) >= AGREED
-        for opened in path.settled
-    )
+    return any(0 < opened.sum() < opened.size and agreement(opened) >= AGREED for opened in path.settled)
 
 
 def train_path(setting: Setting, lams: np.ndarray, learns: np.ndarray) -> Cells:
@@ -159,7 +156,7 @@ def go_on(setting: Setting, path: Cells, learns: np.ndarray, empty: np.ndarray) 
         for cells in (path, *stages)
         for gates in (cells.opened, cells.settled)
         for i in np.flatnonzero(_small(gates, max(50, n_samples // 2)) & _worth(cells, empty))
-        if agreement(gates[i], vote(gates[i])) >= AGREED
+        if agreement(gates[i]) >= AGREED
     }
     if unique:
         of, sets = zip(*unique.values(), strict=True)
@@ -280,8 +277,9 @@ def with_fewer_rows(plan: Plan, learns: np.ndarray) -> Plan:
     return replace(plan, turns=order.tensor_split(n_parts))
 
 
-def agreement(opened: np.ndarray, support: np.ndarray) -> float:
-    """Return the mean Jaccard overlap of the folds' gates, shape (n_folds, n_gates), with a set."""
+def agreement(opened: np.ndarray, support: np.ndarray | None = None) -> float:
+    """Return the mean Jaccard overlap of the folds' gates, (n_folds, n_gates), with a set or their vote."""
+    support = vote(opened) if support is None else support
     both, either = (opened & support).sum(axis=1), (opened | support).sum(axis=1)
     return float((both / np.maximum(either, 1)).mean())
 

@@ -266,8 +266,8 @@ def _with_added(
     ways = [replace(now, recipe=deep)]
     if own.with_linear([]) is not None:
         ways.append(replace(now, recipe=replace(deep, linear=recipe.linear | added)))
-    others = [] if own.is_linear else [i for i, s in enumerate(settings) if not s.network.is_linear]
-    others = [i for i in others if i != now.network]
+    deeper = [] if own.is_linear else [i for i, s in enumerate(settings) if not s.network.is_linear]
+    others = [i for i in deeper if i != now.network]
     plain = replace(recipe, linear=np.zeros_like(added), lam=None)
     ways += [_Way(other, replace(plain, support=deep.support)) for other in others]
     bar = now.judged(settings, learns).loss if np.isnan(now.loss) else now.loss
