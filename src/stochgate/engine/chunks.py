@@ -1,13 +1,18 @@
 """Run a plan of any size: cut into stacks that fit a fixed budget, joined again."""
 
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
 import torch
 from torch import Tensor
 
 from stochgate.engine.data import Design
 from stochgate.engine.loop import train
 from stochgate.engine.plan import Plan
-from stochgate.engine.record import Callback
-from stochgate.engine.scope import process_set_for
+from stochgate.engine.record import Callback, Snapshot
+from stochgate.engine.scope import process_set_for, useful_threads
 from stochgate.engine.trained import Trained, join
 from stochgate.objectives.base import Target
 
@@ -16,9 +21,11 @@ MEMORY = {"cpu": 1 << 30, "cuda": 4 << 30}
 
 
 def execute(plan: Plan, design: Design, target: Target, callbacks: tuple[Callback, ...] = ()) -> Trained:
-    """Train a plan, in several stacks when it needs more memory than it may take.
+    """Train a plan, in several stacks when it needs more memory than it may take or several cores help.
 
-    How it is cut depends on its shape and the budget alone, never on the memory that is free.
+    On a CPU each core trains a stack of its own. Cores that share one product wait for each other at every
+    operation, on a busy machine for very long. How a plan is cut depends on its shape, the budget and the
+    threads torch may use, never on the memory that is free.
 
     Parameters
     ----------
@@ -27,16 +34,51 @@ def execute(plan: Plan, design: Design, target: Target, callbacks: tuple[Callbac
     n_samples = design.columns.n_samples
     n_rows = max(map(len, plan.turns), default=min(plan.training.batch_size or n_samples, n_samples))
     floats = plan.network.floats(design.n_total, n_rows, target.n_outputs)
-    budget = plan.training.max_memory or MEMORY.get(plan.weights.device.type, MEMORY["cpu"])
-    size = max(1, int(budget // bytes_per_model(plan, design, target, *floats)))
-    size = max(1, size // plan.n_members) * plan.n_members  # a team stays together
+    device, n_teams = plan.weights.device, plan.n_models // plan.n_members
+    narrow, _ = plan.network.floats(design.columns.n_columns, n_rows, target.n_outputs)
+    work = 3.0 * plan.n_models * plan.training.n_draws * narrow * n_rows  # multiplications per step
+    n_threads = useful_threads(work)
+    n_side_by_side = min(n_threads, n_teams) if device.type == "cpu" else 1
+    budget = plan.training.max_memory or MEMORY.get(device.type, MEMORY["cpu"])
+    size = int(budget // (n_side_by_side * bytes_per_model(plan, design, target, *floats)))
+    size = min(size // plan.n_members, -(-n_teams // n_side_by_side))
+    size = max(1, size) * plan.n_members  # a team stays together
     pieces = torch.arange(plan.n_models, device=plan.lam.device).split(size)
-    work = 3.0 * min(size, plan.n_models) * plan.training.n_draws * floats[0] * n_rows
-    with process_set_for(work, plan.training.tf32, plan.weights.device):
+    with process_set_for(1 if n_side_by_side > 1 else n_threads, plan.training.tf32, device):
         if len(pieces) == 1:
             return train(plan, design, target, callbacks)
-        parts = [train(plan.take(piece), design, target, callbacks, piece) for piece in pieces]
+        callbacks = (one_at_a_time(callbacks),) if callbacks else ()
+        parts = side_by_side(
+            [partial(train, plan.take(piece), design, target, callbacks, piece) for piece in pieces],
+            n_side_by_side,
+        )
     return join_results(plan, parts)
+
+
+def side_by_side(tasks: list[Callable[[], Trained]], n_threads: int) -> list[Trained]:
+    """Return what tasks return, several of them run at a time."""
+    if n_threads == 1:
+        return [task() for task in tasks]
+    with ThreadPoolExecutor(n_threads) as pool:
+        return list(pool.map(lambda task: task(), tasks))
+
+
+def one_at_a_time(callbacks: tuple[Callback, ...]) -> Callback:
+    """Return a callback that calls others, for one stack at a time; once one failed, every stack ends."""
+    lock, failed = threading.Lock(), threading.Event()
+
+    def call(snapshot: Snapshot) -> None:
+        with lock:
+            if failed.is_set():
+                raise RuntimeError("Training ended because a callback of another stack failed.")
+            try:
+                for callback in callbacks:
+                    callback(snapshot)
+            except BaseException:
+                failed.set()
+                raise
+
+    return call
 
 
 def bytes_per_model(plan: Plan, design: Design, target: Target, weights: int, activations: int) -> int:

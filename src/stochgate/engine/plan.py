@@ -106,8 +106,6 @@ def make_plan(
     """Make a plan, filling in what is not given: unit costs and free gates."""
     if training.patience is not None and test_weights is None:
         raise ValueError("Early stopping (patience) needs held-out rows: give test_weights.")
-    if training.patience is not None and n_members > 1:
-        raise ValueError("Models of a team cannot stop early: each would stop at another step.")
     like: dict[str, Any] = {"dtype": weights.dtype, "device": weights.device}
     n_models = len(weights)
     if fixed is None:

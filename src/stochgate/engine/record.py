@@ -50,9 +50,9 @@ def snapshot_steps(plan: Plan) -> set[int]:
 class Record:
     """Snapshots taken so far, and each model's best one.
 
-    A model that may stop early is judged by what it minimises, on its held-out rows: their loss plus the
-    penalty. (The loss alone is often lowest before the gates close.) One without held-out rows is not
-    judged and trains to the end.
+    A model that may stop early is judged by what it minimises, on its held-out rows: their loss (after the
+    shrink that suits it best) plus the penalty. (The loss alone is often lowest before the gates close.)
+    One without held-out rows is not judged and trains to the end. Models of a team stop together.
     """
 
     def __init__(self, models: Models, numbers: Tensor | None):
@@ -81,7 +81,12 @@ class Record:
         held_out, by_block = judged[:, 0, -1], judged[:, 1:, -1]
         recorded = [train_loss, held_out, by_block, judged, models.gate_parameter.detach().clone()]
         if self.patience is not None:  # some models may have stopped
-            recorded = [_scatter(values, self.running, len(self.step)) for values in recorded]
+            teams_running = self.running[:: plan.n_members] // plan.n_members
+            n_teams = len(self.step) // plan.n_members
+            recorded = [
+                *(_scatter(values, teams_running, n_teams) for values in recorded[:-1]),
+                _scatter(recorded[-1], self.running, len(self.step)),
+            ]
         self.snapshots.append((step, *recorded))
         for callback in callbacks:
             numbers, n = self.numbers[self.running], plan.n_members
@@ -90,7 +95,8 @@ class Record:
         if self.patience is None:  # the models in training are those returned
             self.step[:] = step
             return self.running
-        return self._judge(step, models, held_out + plan.lam * models.penalty())
+        lowest = judged[:, 0].amin(1).repeat_interleave(plan.n_members)
+        return self._judge(step, models, lowest + plan.lam * models.penalty())
 
     def _judge(self, step: int, models: Models, judged: Tensor) -> Tensor:
         """Keep the models that are the best so far; return the positions of those that go on."""

@@ -17,38 +17,43 @@ _LARGEST_OF_HEAP, _KEPT = -3, -1
 _USUAL = {_LARGEST_OF_HEAP: 32 << 20, _KEPT: 64 << 20}
 _lock = threading.Lock()
 _users = 0  # trainings under way in this process
+_restore = ExitStack()  # what the last of them puts back
+
+
+def useful_threads(work: float) -> int:
+    """Return how many of torch's threads so many multiplications per step keep busy."""
+    return max(1, min(torch.get_num_threads(), int(work / _PER_THREAD)))
 
 
 @contextmanager
-def process_set_for(work: float, tf32: bool, device: torch.device) -> Iterator[None]:
-    """Set the process up for a training, and put it back.
+def process_set_for(n_threads: int, tf32: bool, device: torch.device) -> Iterator[None]:
+    """Set the process up for a training, and restore it afterwards.
 
-    A step of little work gets few threads: on small tensors threads wait for each other, and on a busy
-    machine for very long. No more are used than torch was allowed before, so that a worker of a pool keeps
-    its share. Of trainings at the same time in several threads the first sets up, and puts back at its end.
+    If several threads train at once, the first one changes the settings and the last one restores them.
 
     Parameters
     ----------
-    work : float
-        Multiplications a step.
+    n_threads : int
+        How many threads share an operation; threads that torch starts later get the same number.
     tf32 : bool
     device : torch.device
     """
-    global _users
-    with ExitStack() as settings:
+    global _users, _restore
+    with _lock:
+        if _users == 0:
+            _restore = ExitStack()
+            _restore.enter_context(_threads(n_threads))
+            _restore.enter_context(freed_memory_kept())
+            if device.type == "cuda":
+                _restore.enter_context(_tf32(tf32))
+        _users += 1
+    try:
+        yield
+    finally:
         with _lock:
+            _users -= 1
             if _users == 0:
-                settings.enter_context(_threads(max(1, int(work / _PER_THREAD))))
-                settings.enter_context(freed_memory_kept())
-                if device.type == "cuda":
-                    settings.enter_context(_tf32(tf32))
-            _users += 1
-        try:
-            yield
-        finally:
-            with _lock:
-                _users -= 1
-                settings.close()
+                _restore.close()
 
 
 @contextmanager

@@ -23,7 +23,9 @@ def make_step(models: Models, design: Design, optimizer: torch.optim.Optimizer) 
     """
 
     def step(columns: Columns, rows: Rows, index: Tensor | None, noise: Tensor, lam: Tensor) -> None:
-        value = risk(models, design, columns, rows, index, noise) + lam * models.penalty()
+        value = risk(models, design, columns, rows, index, noise)
+        if not models.none_free:
+            value = value + lam * models.penalty()
         own = models.plan.network.penalty(models.parameters)
         if own is not None:
             value = value + own
@@ -103,8 +105,7 @@ def risk(
     total = models.total * (columns.n_samples / design.columns.n_samples)
     losses = []
     for draw in range(plan.training.n_draws):
-        z = plan.gate.sample(models.gate_parameter, noise[draw])
-        output = models.outputs(models.hold(z), design, columns)
+        output = models.outputs(models.draw(noise[draw]), design, columns)
         losses.append(plan.objective.loss(output, rows, weights, models.learned))
     loss = losses[0] if len(losses) == 1 else torch.stack(losses).mean(0)
     return loss / total.clamp_min(torch.finfo(total.dtype).tiny)

@@ -56,11 +56,26 @@ class Models:
 
     def hold(self, values: Tensor) -> Tensor:
         """Return gates with the values of those that are fixed."""
-        return values if self._all_free else fix(values, self.fixed)
+        return values if self._all_free else torch.where(self.fixed == FREE, values, self._open)
+
+    def draw(self, noise: Tensor) -> Tensor:
+        """Draw the gates, shape (n_models, n_gates); where none is free there is nothing to draw."""
+        if self.none_free:
+            return self._open
+        return self.hold(self.plan.gate.sample(self.gate_parameter, noise))
+
+    @cached_property
+    def none_free(self) -> bool:
+        """Whether all gates are fixed."""
+        return not bool((self.fixed == FREE).any())
 
     @cached_property
     def _all_free(self) -> bool:
         return bool((self.fixed == FREE).all())
+
+    @cached_property
+    def _open(self) -> Tensor:
+        return (self.fixed == OPEN).to(self.gate_parameter.dtype)
 
     @cached_property
     def _shares(self) -> Tensor:

@@ -11,7 +11,7 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from stochgate.engine import CLOSED, FREE, OPEN
 from stochgate.estimators.auto import Found
-from stochgate.selection.setting import Setting, at_best, or_infinity
+from stochgate.selection.setting import Setting, at_best, carry_on, or_infinity, to_numpy
 
 ALIKE = 0.7  # the correlation at which one column can stand for another,
 RELATED = 0.3  # and at which it can when some fold opened it instead
@@ -58,7 +58,7 @@ def rises_without(found: Found, gates: np.ndarray, lam: float | None) -> np.ndar
     else:  # the penalty is a mean over gates, of which there are fewer now
         lam = lam * n_gates / found.setting.design.n_gates
         plan = setting.plan(lam, seed, weights, fixed_gates, test_weights=test)
-    losses = or_infinity(setting.execute(plan)[0].shrunk_loss)[:, :, 0]
+    losses = or_infinity(carry_on(to_numpy(setting.execute(plan)[0].shrunk_loss)))[:, :, 0]
     losses, _, _ = at_best(losses.reshape(len(losses), len(allowed), len(learns), -1))
     rises = np.full((n_gates, len(learns)), np.nan)
     with np.errstate(invalid="ignore"):  # where both diverged

@@ -7,12 +7,15 @@ from scipy import sparse
 from stochgate.estimators.validation import resolve
 from stochgate.networks import ACTIVATIONS, NETWORKS, Network
 
+MOST_ENCODED = 1000  # features; of more the encoded network was never chosen, and takes most of the time
+
 
 def make_networks(estimator: Any, X: Any) -> dict[str, Network]:
     """Return the kinds of network to choose from; `hidden` and `activation` describe an MLP."""
     described = estimator.hidden is not None or estimator.activation is not None
     if estimator.network is None and estimator.lam == "auto" and not described:
-        kinds = [name for name in NETWORKS if name != "encoded" or not sparse.issparse(X)]
+        wide = X.shape[1] > MOST_ENCODED
+        kinds = [name for name in NETWORKS if name != "encoded" or not (wide or sparse.issparse(X))]
         return {name: NETWORKS[name]() for name in kinds}
     given = "mlp" if estimator.network is None else estimator.network
     if given != "mlp" and described:

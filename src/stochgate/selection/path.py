@@ -11,7 +11,7 @@ from torch import Tensor
 from stochgate.engine import CLOSED, FREE, OPEN, Plan
 from stochgate.engine.trained import fix
 from stochgate.selection.folds import LEARNS
-from stochgate.selection.setting import Setting, at_best, or_infinity, to_numpy
+from stochgate.selection.setting import Setting, at_best, carry_on, or_infinity, to_numpy
 
 N_SURVIVORS = 3  # the penalties of a path whose features are trained once more,
 HARDER = (2.0, 4.0)  # under so many times their penalty
@@ -21,7 +21,8 @@ CLEAR = 0.02  # the share of the base rate's loss that a clear gain exceeds
 N_LARGER = 4  # so many larger penalties are tried at most, each this multiple of the one before,
 LARGER = 1.8
 MOST = 0.5  # while the largest leaves more than this share of the free gates open to the end
-ENOUGH = 380  # rows that one step of a path learns from, at least
+ENOUGH = 380  # rows that a step with free gates learns from, at least: the gates' noise is far larger
+ENOUGH_TO_REFIT = 190  # the same of models whose gates are held open
 MOST_PARTS = 8  # of the rows that are kept apart; more are gathered as mini-batches
 AGREED = 0.5  # the overlap with their vote at which the folds' sets count as the same set
 REFITS = ("refit", "growing", "all", "team")  # stages whose gates are held open
@@ -195,9 +196,9 @@ def train_cells(
     """
     plan, of = _plan_cells(setting, stage, lams, learns, allowed, first_seed, n_members)
     trained, _ = setting.execute(plan)
-    losses = or_infinity(trained.shrunk_loss)  # (n_snapshots, n_models, 1 + n_blocks, n_shrinks)
-    held_out, best, shrink = at_best(losses[:, of, 0])
-    by_block = to_numpy(trained.shrunk_loss)[best[:, None], of, 1:, shrink[:, None]]
+    losses = carry_on(to_numpy(trained.shrunk_loss))  # (n_snapshots, n_models, 1 + n_blocks, n_shrinks)
+    held_out, best, shrink = at_best(or_infinity(losses)[:, of, 0])
+    by_block = losses[best[:, None], of, 1:, shrink[:, None]]
     member = of * n_members
     fixed = trained.models.fixed[member]
     gates, last = trained.gate_path[best[:, None], member], trained.gate_path[-1][member]
@@ -206,7 +207,7 @@ def train_cells(
         stage,
         np.asarray(lams, dtype=float),
         held_out,
-        to_numpy(trained.train_loss)[best[:, None], of],
+        carry_on(to_numpy(trained.train_loss))[best[:, None], of],
         by_block,
         trained.steps.numpy()[best],
         np.array(plan.shrinks)[shrink],
@@ -244,12 +245,11 @@ def _plan_cells(
         plan = setting.refit_plan(
             seed[models], weights[models], fixed[models], n_members=n_members, **judged
         )
-        return plan, of.reshape(-1, len(learns))
+        return with_fewer_rows(plan, learns), of.reshape(-1, len(learns))
     seed = seed + _SURVIVORS_SEED * (stage == "survivors")
     judged = {"test_weights": test, "blocks": setting.block_tensor()}
     plan = setting.plan(np.repeat(lams, len(learns)), seed, weights, fixed, **judged)
-    plan = with_fewer_rows(plan, learns) if stage == "path" else plan
-    return plan, np.arange(plan.n_models).reshape(-1, len(learns))
+    return with_fewer_rows(plan, learns), np.arange(plan.n_models).reshape(-1, len(learns))
 
 
 def _distinct(seed: np.ndarray, fixed: Tensor) -> tuple[list[int], np.ndarray]:
@@ -267,8 +267,9 @@ def with_fewer_rows(plan: Plan, learns: np.ndarray) -> Plan:
     The gates' noise is far larger than that of so many rows. Risk sets are left whole.
     """
     n_samples = learns.shape[1]
-    n_parts = int((learns == LEARNS).sum(axis=1).min()) // ENOUGH
-    if n_parts < 2 or plan.training.batch_size is not None or not plan.objective.by_row:
+    enough = ENOUGH if (plan.fixed == FREE).any() else ENOUGH_TO_REFIT
+    n_parts = int((learns == LEARNS).sum(axis=1).min()) // enough
+    if n_parts < 2 or plan.training.batch_size is not None or not plan.objective.by_row or plan.accelerated:
         return plan
     if n_parts > MOST_PARTS:
         plan.training.set_params(batch_size=int(np.ceil(n_samples / n_parts)))

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from stochgate.engine import DenseColumns, Design
 from stochgate.selection.folds import JUDGES, LEARNS
-from stochgate.selection.setting import Recipe, Setting, at_best, or_infinity, to_numpy
+from stochgate.selection.setting import Recipe, Setting, at_best, carry_on, or_infinity, to_numpy
 
 LEVEL = 0.01  # the chance that a look adds anything when there is nothing left
 MAX_LOOKS = 3
@@ -247,7 +247,9 @@ class _Way:
         setting = settings[self.network]
         weights, test = setting.fold_weights(learns)
         trained, _ = replace(self.recipe, last_step=None).train(setting, weights, test)
-        losses, snapshot, shrink = at_best(or_infinity(trained.shrunk_loss)[:, None, :, 0])
+        losses, snapshot, shrink = at_best(
+            or_infinity(carry_on(to_numpy(trained.shrunk_loss)))[:, None, :, 0]
+        )
         step, factor = int(trained.steps[snapshot[0]]), trained.models.plan.shrinks[shrink[0]]
         recipe = replace(self.recipe, last_step=step, shrink=factor)
         return replace(self, recipe=recipe, loss=float(losses.mean()))

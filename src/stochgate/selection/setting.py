@@ -17,6 +17,8 @@ from stochgate.objectives.base import Learned
 from stochgate.selection.folds import JUDGES, LEARNS
 
 SHRINKS = (0.03, 0.1, 0.2, 0.35, 0.6, 0.8, 1.0)  # how sure of itself a refit is made: see `Plan.shrinks`
+REFIT_SNAPSHOTS = 20
+REFIT_PATIENCE = 6  # of them without a lower held-out loss end a refit: it goes on to memorise
 DIVERGED = 1e100  # a loss from which on it counts as infinite: its square would overflow
 _MEMBERS_SEED = 1 << 22  # from one member of a team to the next
 
@@ -93,7 +95,14 @@ class Setting:
         plan = self.plan(0.0, seed, weights, fixed, n_members=n_members, shrinks=SHRINKS, **others)
         whole = self.training.batch_size is None and self.training.optimizer == "adam"
         plan = replace(plan, accelerated=self.network.is_linear and whole)
-        plan.training.set_params(n_steps=n_steps, n_snapshots=min(20, n_steps))
+        n_snapshots = min(REFIT_SNAPSHOTS, n_steps)
+        plan.training.set_params(n_steps=n_steps, n_snapshots=n_snapshots)
+        if (
+            others.get("last_step") is None
+            and not plan.accelerated
+            and others.get("test_weights") is not None
+        ):
+            plan.training.set_params(patience=REFIT_PATIENCE)
         return plan
 
     def execute(self, plan: Plan) -> tuple[Trained, Design]:
@@ -210,12 +219,25 @@ def at_best(losses: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return losses[snapshot, np.arange(len(means)), :, shrink], snapshot, shrink
 
 
+def carry_on(values: np.ndarray) -> np.ndarray:
+    """Return values along snapshots, axis 0, where those after a model has stopped are its last ones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stochgate.selection.setting import carry_on
+    >>> carry_on(np.array([3.0, 2.0, np.nan, np.nan]))
+    array([3., 2., 2., 2.])
+    """
+    last = np.where(np.isnan(values), 0, np.arange(len(values)).reshape(-1, *[1] * (values.ndim - 1)))
+    return np.take_along_axis(values, np.maximum.accumulate(last, axis=0), axis=0)
+
+
 def to_numpy(values: Tensor) -> np.ndarray:
     """Return a tensor as an array of doubles."""
     return values.detach().double().cpu().numpy()
 
 
-def or_infinity(losses: Tensor) -> np.ndarray:
-    """Return losses as an array; a model that diverged has lost."""
-    values = to_numpy(losses)
-    return np.where(values < DIVERGED, values, np.inf)
+def or_infinity(losses: np.ndarray) -> np.ndarray:
+    """Return losses; a model that diverged has lost."""
+    return np.where(losses < DIVERGED, losses, np.inf)
