@@ -16,6 +16,7 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 # What each part may import of the package; the package's own __init__ may import everything.
 LEAVES = {"streams", "survival"}
 PARTS = {"gates", "networks", "objectives", "metrics", "datasets"}
+TRAINED = LEAVES | {"gates", "networks", "objectives", "engine"}
 ALLOWED = {
     "streams": set(),
     "survival": set(),
@@ -24,8 +25,12 @@ ALLOWED = {
     "metrics": LEAVES | {"optional", "metrics"},
     "datasets": LEAVES | {"optional", "datasets"},
     "engine": LEAVES | {"gates", "networks", "objectives", "engine"},
-    "selection": LEAVES | {"gates", "networks", "objectives", "metrics", "engine", "selection"},
-    "estimators": LEAVES | PARTS - {"datasets"} | {"engine", "selection", "estimators"},
+    "problem": TRAINED | {"problem"},
+    "choice": TRAINED | {"problem", "choice"},
+    "explain": TRAINED | {"problem", "choice", "explain"},
+    "estimators": TRAINED | {"metrics", "problem", "choice", "explain", "estimators"},
+    "evaluation": LEAVES | {"metrics", "objectives", "choice", "evaluation"},
+    "stability": TRAINED | {"problem", "choice", "estimators", "evaluation", "stability"},
     "baselines": LEAVES
     | {"optional", "metrics", "objectives", "networks", "engine", "estimators", "baselines"},
     "plots": LEAVES | {"optional", "metrics"},

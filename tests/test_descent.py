@@ -10,11 +10,11 @@ from sklearn.linear_model import LogisticRegression
 
 from problems import ESTIMATORS, make_problem, normal_columns, three_classes
 from stochgate import GatedClassifier, GatedRegressor, Training
+from stochgate.choice.comparison import make_settings
 from stochgate.engine import OPEN
 from stochgate.engine.descent import _largest_eigenvalue
 from stochgate.engine.loop import start
 from stochgate.engine.record import snapshot_steps
-from stochgate.estimators.contest import make_settings
 
 
 def make_setting(estimator_class, X, y, **training):

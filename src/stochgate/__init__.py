@@ -9,10 +9,10 @@ from stochgate.estimators import (
     GatedCox,
     GatedRegressor,
     NoFeatureSelectedWarning,
-    StabilitySelector,
-    Summary,
 )
-from stochgate.selection import Evaluation, evaluate
+from stochgate.evaluation import Evaluation, evaluate
+from stochgate.explain.summary_table import Summary
+from stochgate.stability.selector import StabilitySelector
 from stochgate.survival import survival_target
 
 try:

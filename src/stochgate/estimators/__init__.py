@@ -4,8 +4,6 @@ from stochgate.estimators.base import ConstantColumnWarning, NoFeatureSelectedWa
 from stochgate.estimators.classifier import GatedClassifier
 from stochgate.estimators.cox import GatedCox
 from stochgate.estimators.regressor import GatedRegressor
-from stochgate.estimators.stability import StabilitySelector
-from stochgate.estimators.summary import Summary
 
 __all__ = [
     "ConstantColumnWarning",
@@ -13,6 +11,4 @@ __all__ = [
     "GatedCox",
     "GatedRegressor",
     "NoFeatureSelectedWarning",
-    "StabilitySelector",
-    "Summary",
 ]

@@ -6,23 +6,28 @@ from typing import Any
 
 import numpy as np
 import torch
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _num_samples, check_consistent_length, check_is_fitted
 from torch import Tensor
 
+from stochgate.choice.auto import fit_auto, fit_exactly
+from stochgate.choice.rules import RULES
 from stochgate.engine import Predictor, Training
 from stochgate.engine.record import Callback
-from stochgate.estimators.auto import fit_auto, fit_exactly
-from stochgate.estimators.features import make_gate_map
-from stochgate.estimators.inquiry import InquiryMixin
-from stochgate.estimators.kinds import make_networks
-from stochgate.estimators.prepare import Prepared, check_rows
 from stochgate.estimators.progress import ProgressBar
-from stochgate.estimators.task import Fitted, Task, fit_single
-from stochgate.estimators.validation import (
+from stochgate.explain.at_size import train_table
+from stochgate.explain.mixin import ExplainMixin
+from stochgate.gates import GATES, Gate
+from stochgate.networks import Network
+from stochgate.objectives import Objective
+from stochgate.problem.features import make_gate_map
+from stochgate.problem.networks import make_networks
+from stochgate.problem.rows import Prepared, check_rows
+from stochgate.problem.task import Fitted, Task, fit_single
+from stochgate.problem.validation import (
     FeatureIndex,
     check_device,
     check_features,
@@ -32,10 +37,6 @@ from stochgate.estimators.validation import (
     refuse_not_callable,
     resolve,
 )
-from stochgate.gates import GATES, Gate
-from stochgate.networks import Network
-from stochgate.objectives import Objective
-from stochgate.selection.rules import RULES
 
 _OF_ONE_FIT = ("_predictor", "_found", "_summary", "network_", "path_", "selection_frequency_", "source_")
 
@@ -48,7 +49,7 @@ class ConstantColumnWarning(UserWarning):
     """A column has one value only, so its gate is closed."""
 
 
-class GatedEstimator(InquiryMixin, SelectorMixin, BaseEstimator):
+class GatedEstimator(ExplainMixin, SelectorMixin, BaseEstimator):
     """Selects features and trains the model that uses them, in one fit."""
 
     _parameter_constraints = {
@@ -144,6 +145,27 @@ class GatedEstimator(InquiryMixin, SelectorMixin, BaseEstimator):
         self._warn_of_constant(fitted.data.constant())
         self._keep(fitted)
         return self
+
+    def path(
+        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, lams: Any = None
+    ) -> Any:
+        """Train the path of penalties on all folds and return its table, without choosing.
+
+        Parameters
+        ----------
+        X, y, sample_weight, groups : as in `fit`
+        lams : array, optional
+            The penalties; by default those of the automatic choice.
+
+        Returns
+        -------
+        DataFrame, or list of dict without pandas; as `path_`
+        """
+        model: Any = clone(self).set_params(lam="auto")
+        model._validate_params()
+        with ProgressBar(self.verbose) as bar:
+            task, groups = model._task(X, y, sample_weight, groups, bar.callbacks)
+            return train_table(task, self.cv, groups, lams, model._names())
 
     def _names(self) -> list[Any]:
         """Return what the features are called: their names, or their positions."""

@@ -8,12 +8,12 @@ from numpy.typing import ArrayLike
 
 from stochgate.engine import Training
 from stochgate.estimators.base import GatedEstimator
-from stochgate.estimators.baseline import BaselineHazard, to_survival
-from stochgate.estimators.prepare import Prepared
+from stochgate.estimators.baseline_hazard import BaselineHazard, to_survival
 from stochgate.gates import Gate
 from stochgate.metrics import concordance_index
 from stochgate.networks import Network
 from stochgate.objectives import Cox, Objective
+from stochgate.problem.rows import Prepared
 from stochgate.survival import read_survival_target
 
 

@@ -1,0 +1,1 @@
+"""The automatic choice: network, penalty, features and steps."""

@@ -1,0 +1,79 @@
+"""Do all columns together have anything to do with y? A test with more power than held-out losses."""
+
+import numpy as np
+import torch
+
+from stochgate.problem.setting import Setting
+
+N_PERMUTATIONS = 999
+MOST_ROWS = 2000  # of more rows held-out losses have power enough
+_AT_ONCE = 100
+
+
+def global_p(setting: Setting, seed: int, groups: np.ndarray | None = None) -> float | None:
+    r"""Return the p-value of all columns together, by Goeman's global test.
+
+    With r the residuals of the model without features, :math:`r_i = -\partial \ell_i / \partial f_i`, and
+    x_j the columns at unit variance, :math:`Q = \sum_j (x_j^T r)^2` adds up what every column tells. It is
+    held against the same sum for residuals that are dealt to the rows anew: within the sets of rows that
+    the loss compares, so that strata of a Cox model stay apart. Of rows that belong together the summed
+    residuals are dealt, to groups, and meet the means of the groups' columns.
+
+    Parameters
+    ----------
+    setting : Setting
+    seed : int
+    groups : ndarray, shape (n_samples,), optional
+        Which rows belong together.
+
+    Returns
+    -------
+    None where there are very many rows, or a group is in several sets that the loss compares
+    """
+    columns, n_samples = setting.design.columns, len(setting.weights)
+    if n_samples > MOST_ROWS:
+        return None
+    residual = _residual(setting).to(columns.dtype)  # (n_samples, n_outputs)
+    peers = setting.objective.peers(setting.target.rows).cpu().numpy()
+    names, first, group, size = np.unique(
+        np.arange(n_samples) if groups is None else groups,
+        return_index=True,
+        return_inverse=True,
+        return_counts=True,
+    )
+    if (peers != peers[first][group]).any():
+        return None
+    of_row = torch.from_numpy(group).to(residual.device)
+    summed = residual.new_zeros(len(names), residual.shape[1]).index_add(0, of_row, residual)
+    shares = torch.from_numpy(1 / size[group]).to(residual)[:, None, None]
+    own = torch.from_numpy(peers == np.unique(peers)[:, None]).to(setting.weights) * setting.weights
+    share = own.sum(1) / own.sum()  # of each set of rows
+    variance = share @ columns.moments(own)[1].to(share)  # within them, (n_columns,)
+    scale = torch.where(variance > 0, variance, torch.inf).rsqrt()
+    rng = np.random.RandomState(seed)
+    orders = [np.arange(len(names)), *(_deal(peers[first], rng) for _ in range(N_PERMUTATIONS))]
+    sums = []
+    for start in range(0, len(orders), _AT_ONCE):
+        index = torch.from_numpy(np.stack(orders[start : start + _AT_ONCE])).to(residual.device)
+        dealt = summed[index][:, of_row].permute(1, 0, 2) * shares  # (n_samples, n_orders, n_outputs)
+        told = columns.project(dealt.flatten(1)) * scale[:, None]
+        sums.append(told.square().sum(0).unflatten(0, dealt.shape[1:]).sum(1))
+    total = torch.cat(sums)
+    return (1 + int((total[1:] >= total[0]).sum())) / len(orders)
+
+
+def _residual(setting: Setting) -> torch.Tensor:
+    """Return the residuals of the model without features, freed of their mean, (n_samples, n_outputs)."""
+    weights, rows, objective = setting.weights[None], setting.target.rows, setting.objective
+    base, learned = setting.base_output(weights)
+    output = base.clone().requires_grad_()
+    (gradient,) = torch.autograd.grad(objective.loss(output, rows, weights, learned).sum(), output)
+    return gradient.mean(1) - gradient[0]
+
+
+def _deal(peers: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
+    """Return a random order of the rows that exchanges rows of the same number only."""
+    order = np.empty(len(peers), dtype=np.int64)
+    shuffled = rng.permutation(len(peers))
+    order[np.argsort(peers, kind="stable")] = shuffled[np.argsort(peers[shuffled], kind="stable")]
+    return order

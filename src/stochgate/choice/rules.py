@@ -1,0 +1,178 @@
+"""The rules that choose network, penalty, features and step."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from stochgate.choice.growing import most_gates
+from stochgate.choice.path import AGREED, REFITS, Cells, agreement, vote
+
+TOLERANCE = 0.01  # share of the gain that a simpler model may give away,
+CLOSE = 0.5  # or so many standard errors of the difference,
+FAR = 1.0  # or so many, where each feature it saves gains less than a feature is worth
+MOST_GIVEN = 0.02  # but never a larger share of the gain than this
+UNSETTLED = 1.25  # a set at the best step may be so many times that at the last step
+N_TEAMS = 8  # sets that are judged once more, by teams
+WIDE = 2.0  # they are within so many standard errors of the best
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One cell of one network.
+
+    Attributes
+    ----------
+    network : int
+        Position of the network in its list, simple ones first.
+    cells : Cells
+    cell : int
+    losses : ndarray, shape (n_folds,)
+    n_features : int
+        How many gates a model on all rows would use.
+    """
+
+    network: int
+    cells: Cells
+    cell: int
+    losses: np.ndarray
+    n_features: int
+
+    @property
+    def loss(self) -> float:
+        """Mean held-out loss."""
+        return float(self.losses.mean())
+
+    @property
+    def support(self) -> np.ndarray:
+        """The gates a model on all rows would use."""
+        return self.cells.support[self.cell]
+
+    @property
+    def settled(self) -> np.ndarray:
+        """The gates at least half of the folds have open at their last step."""
+        return vote(self.cells.settled[self.cell])
+
+    @property
+    def opened(self) -> np.ndarray:
+        """The gates each fold has open, shape (n_folds, n_gates)."""
+        return self.cells.opened[self.cell]
+
+    @property
+    def is_selection(self) -> bool:
+        """Whether it is a set of features, the same one where it was judged and where it would be used.
+
+        A vote of the folds is not what was judged where the folds have little in common; before the gates
+        have closed nothing is selected; nor is it where most of many columns are left.
+        """
+        if self.n_features == 0 or not np.isfinite(self.losses).all() or self.cells.stage == "all":
+            return False
+        if self.cells.stage in ("growing", "team"):
+            return True
+        n_opened, n_settled = self.opened.sum(1).mean(), self.cells.settled[self.cell].sum(1).mean()
+        return bool(
+            n_opened <= max(UNSETTLED * n_settled, n_settled + 2)
+            and self.n_features <= most_gates(len(self.support))
+            and agreement(self.opened, self.support) >= AGREED
+        )
+
+
+def worth_of_a_feature(n_samples: int) -> float:
+    """Return the gain in loss per row that the Bayesian information criterion asks of a feature."""
+    return float(np.log(n_samples) / (2 * n_samples))
+
+
+def list_candidates(stages: Sequence[Sequence[Cells]]) -> list[Candidate]:
+    """Return every cell of every network, whatever its features."""
+    return [
+        Candidate(network, cells, cell, cells.losses[cell], int(size))
+        for network, stage in enumerate(stages)
+        for cells in stage
+        for cell, size in enumerate(cells.support.sum(axis=1))
+    ]
+
+
+def for_teams(candidates: Sequence[Candidate], n_first: int) -> list[Candidate]:
+    """Return the refitted sets worth another look: no smaller one is better, and none is far behind.
+
+    Of more than eight some sizes between the smallest and the best are left out.
+    """
+    refits = [c for c in candidates if c.cells.stage in REFITS and c.is_selection]
+    if not refits:
+        return []
+    best = lowest_loss(refits)
+    behind = np.array([c.losses for c in refits]) - best.losses
+    spread = behind.std(axis=1, ddof=1) / np.sqrt(n_first)
+    near = [c for c, ok in zip(refits, behind.mean(axis=1) <= WIDE * spread, strict=True) if ok]
+    front: list[Candidate] = []
+    for c in sorted(near, key=lambda c: (c.n_features, c.loss)):
+        if not front or c.loss < front[-1].loss:
+            front.append(c)
+    kept = np.linspace(0, len(front) - 1, min(N_TEAMS, len(front))).round().astype(int)
+    return [front[i] for i in kept]
+
+
+def best_of_ties(candidates: Sequence[Candidate], standard: "Standard") -> Candidate:
+    """Return the fewest features that predict as well as the best model, the one on all columns included.
+
+    A candidate is as good when it gives away at most 1 % of the best one's gain over the model without
+    features, or half a standard error of their difference; a whole standard error where the best one has so
+    many more features that each gains less than a feature is worth. Weak signals, whose whole gain is
+    hardly more than a standard error, are not given away: 2 % of the gain is the limit. Of equal numbers
+    the simpler network is taken, then the lower loss. Where none is as good as the model on all columns
+    the best is returned.
+    """
+    best = lowest_loss(candidates)
+    losses, n_best = best.losses, best.n_features
+    if standard.reference is not None and standard.reference.mean() < losses.mean():
+        losses, n_best = standard.reference, len(best.support)
+    behind = np.array([c.losses for c in candidates]) - losses
+    spread = behind.std(axis=1, ddof=1) / np.sqrt(standard.n_first)
+    saved = np.array([n_best - c.n_features for c in candidates])
+    far = np.minimum(FAR * spread, saved * worth_of_a_feature(standard.n_samples))
+    gain = (standard.empty - losses).mean()
+    close = np.maximum(TOLERANCE * gain, CLOSE * spread)
+    tied = behind.mean(axis=1) <= np.minimum(np.maximum(close, far), MOST_GIVEN * gain)
+    return min(
+        (c for c, near in zip(candidates, tied, strict=True) if near),
+        key=lambda c: (c.n_features, c.network, c.loss),
+        default=best,
+    )
+
+
+def lowest_loss(candidates: Sequence[Candidate], standard: "Standard | None" = None) -> Candidate:
+    """Return the candidate of the lowest mean held-out loss."""
+    return min(candidates, key=lambda c: c.loss)
+
+
+def one_standard_error(candidates: Sequence[Candidate], standard: "Standard") -> Candidate:
+    """Return the fewest features within one standard error of the lowest mean held-out loss."""
+    best = lowest_loss(candidates)
+    limit = best.loss + best.losses.std(ddof=1) / np.sqrt(standard.n_first)
+    return min((c for c in candidates if c.loss <= limit), key=lambda c: (c.n_features, c.network, c.loss))
+
+
+@dataclass(frozen=True)
+class Standard:
+    """What candidates are held against.
+
+    Attributes
+    ----------
+    empty : ndarray, shape (n_folds,)
+        Losses of the model without features.
+    reference : ndarray, shape (n_folds,), or None
+        Losses of the best model on all columns.
+    n_samples : int
+    n_first : int
+        Folds in which no row is held out twice. Further rounds of folds make means surer, but how sure
+        is not known: standard errors are those of so many folds.
+    """
+
+    empty: np.ndarray
+    reference: np.ndarray | None
+    n_samples: int
+    n_first: int
+
+
+Rule = Callable[[Sequence[Candidate], Standard], Candidate]
+RULES: dict[str, Rule] = {"auto": best_of_ties, "best": lowest_loss, "one-se": one_standard_error}

@@ -1,0 +1,105 @@
+"""Is there anything to be found? Evidence of several kinds, added up."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import chi2, norm
+
+from stochgate.choice.rules import Candidate, worth_of_a_feature
+
+LEVEL = 0.005  # how often noise may pass, if the tests were independent
+LEAST_ERROR = 1 / 3  # standard errors are at least this share of what a feature is worth
+
+
+@dataclass(frozen=True)
+class Signal:
+    """By how much models beat the one without features on held-out rows, and whether there is a signal.
+
+    Attributes
+    ----------
+    gain, error : float
+        Per row (or event), and its standard error, which is at least a third of what a feature is worth.
+    found : bool
+    """
+
+    gain: float
+    error: float
+    found: bool
+
+
+def finds_signal(
+    candidates: Sequence[Candidate],
+    empty: np.ndarray,
+    n_samples: int,
+    n_first: int | None = None,
+    tests: Sequence[Callable[[], float | None]] = (),
+) -> Signal:
+    """Ask whether the models beat the one without features, or the columns tell of y in another way.
+
+    Where a signal is weak each kind of evidence is, and noise passes some test now and then: so their
+    p-values are combined.
+
+    Parameters
+    ----------
+    candidates : sequence of Candidate
+    empty : ndarray, shape (n_folds, n_blocks)
+        Losses of the model without features on each block of held-out rows (where features are kept, of
+        the model on these alone).
+    n_samples : int
+    n_first : int, optional
+        As in `Standard`; all folds by default.
+    tests : sequence of callable
+        Further tests, which return a p-value, or None where they cannot be made. They are made only where
+        the held-out rows alone do not decide.
+    """
+    gain, error = held_out_gain(candidates, empty, n_first or len(empty))
+    error = max(error, LEAST_ERROR * worth_of_a_feature(n_samples))
+    p = [float(norm.sf(gain / error))]
+    if combine(p + [1.0] * len(tests)) > LEVEL:
+        p += [value for test in tests if (value := test()) is not None]
+    return Signal(gain, error, combine(p) <= LEVEL)
+
+
+def held_out_gain(candidates: Sequence[Candidate], empty: np.ndarray, n_first: int) -> tuple[float, float]:
+    """Return by how much the models beat the one without features, and the standard error.
+
+    Each fold is given the cell that is best on the *other* folds of its round, so that the gain is free of
+    the choice (but for step and shrink, which are one for all folds); its standard error comes from the
+    blocks of held-out rows. Cells of the path count only where nothing came after it.
+
+    Parameters
+    ----------
+    candidates, empty, n_first : as in `finds_signal`
+    """
+    later = [c for c in candidates if c.cells.stage != "path"] or candidates
+    later = [c for c in later if np.isfinite(c.losses).all()]
+    if not later:
+        return 0.0, 0.0
+    losses = np.array([c.losses for c in later])  # (n_candidates, n_folds)
+    by_block = np.array([c.cells.by_block[c.cell] for c in later])
+    gains, folds = [], np.arange(len(empty))
+    for fold in folds:
+        others = (folds // n_first == fold // n_first) & (folds != fold)
+        others = others if others.any() else folds != fold  # a round of one fold
+        gains.append(empty[fold] - by_block[losses[:, others].mean(axis=1).argmin(), fold])
+    gain = np.concatenate(gains)
+    gain = gain[np.isfinite(gain)]  # a block without events judges nothing
+    if len(gain) < 2:
+        return 0.0, 0.0
+    n_blocks = len(gain) * n_first / len(empty)
+    return float(gain.mean()), float(gain.std(ddof=1) / np.sqrt(n_blocks))
+
+
+def combine(p_values: Sequence[float]) -> float:
+    r"""Return the p-value of several ones together, by Fisher's method.
+
+    If nothing is there :math:`-2 \sum \log p` is chi-squared with two degrees of freedom for each.
+
+    Examples
+    --------
+    >>> from stochgate.choice.signal import combine
+    >>> round(combine([0.03, 0.01, 0.05]), 4), round(combine([0.01, 1.0, 1.0]), 4)
+    (0.0011, 0.1621)
+    """
+    return float(chi2.sf(-2 * np.log(np.maximum(p_values, 1e-300)).sum(), 2 * len(p_values)))

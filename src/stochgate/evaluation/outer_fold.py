@@ -1,0 +1,129 @@
+"""One outer fold: the whole fit on its rows, judged on the others, beside what it must beat."""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import has_fit_parameter
+
+from stochgate.evaluation.pipeline import follow_selection, list_steps
+from stochgate.evaluation.splits import Rows
+
+Scorer = Callable[[Any, Any, Any], float]
+_CONSTANT_RISK = 0.5  # the concordance index of one risk for all
+
+
+@dataclass(frozen=True)
+class Rivals:
+    """What competes in every fold, and how it is scored.
+
+    Attributes
+    ----------
+    model : estimator
+    without_selection : estimator or None
+        The competitor with all columns; None for the model with every gate open, if it or the last step of
+        a pipeline has gates.
+    scorer : callable
+        ``scorer(estimator, X, y)``
+    scores_itself : bool
+        Whether the scorer is `model.score`.
+    """
+
+    model: Any
+    without_selection: Any
+    scorer: Scorer
+    scores_itself: bool
+
+
+@dataclass(frozen=True)
+class JudgedFold:
+    """Scores of one fold, and what it selected.
+
+    Attributes
+    ----------
+    score, all_columns, base_rate : float
+    columns : list of str
+        What the model selects from: the columns of X, or those that a pipeline makes of them.
+    support : ndarray of bool, shape (n_columns,), or None
+    """
+
+    score: float
+    all_columns: float
+    base_rate: float
+    columns: list[str]
+    support: np.ndarray | None
+
+
+def judge_fold(
+    rivals: Rivals, rows: Rows, train: np.ndarray, test: np.ndarray, names: list[str]
+) -> JudgedFold:
+    """Fit on the rows `train`, score on the rows `test`."""
+    learn, judge = rows.take(train), rows.take(test)
+    with warnings.catch_warnings():
+        # to select nothing is an answer here, and it is reported
+        warnings.filterwarnings("ignore", message="No features? (was|were) selected")
+        fitted = _fit(rivals.model, learn)
+        score = float(rivals.scorer(fitted, judge.X, judge.y))
+        other, all_columns = rivals.without_selection, float("nan")
+        if other is None:
+            # steps of a pipeline may make other columns in each fold
+            n_columns = getattr(list_steps(fitted)[-1][1], "n_features_in_", len(names))
+            other = _open_all(rivals.model, n_columns)
+        if other is not None:
+            all_columns = float(rivals.scorer(_fit(other, learn), judge.X, judge.y))
+        base_rate = _base_rate(rivals, learn, judge)
+        return JudgedFold(score, all_columns, base_rate, *_selection(fitted, judge.X, names))
+
+
+def _fit(model: Any, rows: Rows) -> Any:
+    """Return a fitted clone, whose own folds keep groups together where it takes them.
+
+    Of a pipeline it is the last step that takes groups and weights.
+    """
+    model, others = clone(model), {}
+    step, last = list_steps(model)[-1]
+    prefix = f"{step}__" if step else ""
+    if rows.weights is not None:
+        others[f"{prefix}sample_weight"] = rows.weights
+    if rows.groups is not None and has_fit_parameter(last, "groups"):
+        others[f"{prefix}groups"] = rows.groups
+    return model.fit(rows.X, rows.y, **others)
+
+
+def _open_all(model: Any, n_columns: int) -> Any:
+    """Return the model with every gate open, or None for a model without gates.
+
+    Of a pipeline it is the last step that has gates, for as many columns as the steps before make.
+    """
+    step, last = list_steps(model)[-1]
+    if not (hasattr(last, "always_keep") and hasattr(last, "lam")):
+        return None
+    keep = np.ones(n_columns, dtype=bool)
+    changes = {"lam": "auto", "rule": "auto", "n_features_to_select": None, "always_keep": keep}
+    prefix = f"{step}__" if step else ""
+    return clone(model).set_params(**{prefix + name: value for name, value in changes.items()})
+
+
+def _base_rate(rivals: Rivals, learn: Rows, judge: Rows) -> float:
+    """Return the score of the prediction that uses no feature; NaN where it is not known."""
+    if learn.kind == "survival" and rivals.scores_itself:
+        return _CONSTANT_RISK
+    if learn.kind not in ("classifier", "regressor"):
+        return float("nan")
+    dummy = DummyClassifier(strategy="prior") if learn.kind == "classifier" else DummyRegressor()
+    dummy.fit(learn.X, learn.y, sample_weight=learn.weights)
+    return float(rivals.scorer(dummy, judge.X, judge.y))
+
+
+def _selection(fitted: Any, X: Any, names: list[str]) -> tuple[list[str], np.ndarray | None]:
+    """Return the columns, and what a model, its best candidate or a pipeline's steps selected of them."""
+    steps = list_steps(getattr(fitted, "best_estimator_", fitted))
+    last = max((i for i, (_, step) in enumerate(steps) if hasattr(step, "get_support")), default=None)
+    if last is None:
+        return names, None
+    return follow_selection(steps[: last + 1], _safe_indexing(X, [0]), names)

@@ -1,0 +1,75 @@
+"""Rows that can be taken apart, whatever holds them, and how to split them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import is_classifier, is_regressor
+from sklearn.utils import _safe_indexing, indexable
+
+from stochgate.choice.folds import make_splitter
+from stochgate.survival import is_survival_target, read_survival_target
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A data set by rows.
+
+    Attributes
+    ----------
+    X, y : as the user gave them; a tuple (event, time) has become a structured array
+    kind : {"classifier", "regressor", "survival", "other"}
+        What the model makes of y.
+    strata : ndarray of int, shape (n_samples,)
+        Classes, or whether there was an event; all 0 for others.
+    groups, weights : ndarray of shape (n_samples,), or None
+    """
+
+    X: Any
+    y: Any
+    kind: str
+    strata: np.ndarray
+    groups: np.ndarray | None
+    weights: np.ndarray | None
+
+    def take(self, rows: np.ndarray) -> "Rows":
+        """Return some of the rows."""
+        groups, weights = (None if part is None else part[rows] for part in (self.groups, self.weights))
+        X, y = _safe_indexing(self.X, rows), _safe_indexing(self.y, rows)
+        return Rows(X, y, self.kind, self.strata[rows], groups, weights)
+
+
+def read_rows(model: Any, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Rows:
+    """Read a data set as the model would."""
+    if y is None:
+        raise ValueError("y is missing: without a target nothing can be scored.")
+    kind = "classifier" if is_classifier(model) else "regressor" if is_regressor(model) else "other"
+    if kind == "other" and is_survival_target(y):
+        kind = "survival"
+    if kind == "survival":
+        target = read_survival_target(y)
+        strata = target.event.astype(int)
+        if isinstance(y, tuple):
+            y = target.to_array()
+    elif kind == "classifier":
+        strata = np.unique(np.asarray(y), return_inverse=True)[1].ravel()
+    else:
+        strata = np.zeros(len(y), dtype=int)
+    X, y, groups, weights = indexable(X.tocsr() if sparse.issparse(X) else X, y, groups, sample_weight)
+    groups, weights = (None if part is None else np.asarray(part) for part in (groups, weights))
+    return Rows(X, y, kind, strata, groups, weights)
+
+
+def split_rows(rows: Rows, cv: Any, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield the positions to learn from and to be judged by; rows of weight 0 are in neither."""
+    labels = rows.strata if rows.kind in ("classifier", "survival") else rows.y
+    splitter = make_splitter(cv, rows.strata, seed, rows.groups)
+    for number, fold in enumerate(splitter.split(rows.X, labels, rows.groups), start=1):
+        if rows.weights is not None:
+            fold = tuple(part[rows.weights[part] > 0] for part in fold)
+        for part, use in zip(fold, ("learn from", "be judged by"), strict=True):
+            if len(part) == 0:
+                raise ValueError(f"Fold {number} has no row with weight to {use}: use fewer folds (cv).")
+        yield fold

@@ -1,0 +1,94 @@
+"""What an estimator can be asked besides its predictions."""
+
+import copy
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from stochgate.explain.at_size import at_penalty, at_size
+from stochgate.explain.summary import summarize
+from stochgate.explain.summary_table import Summary
+from stochgate.problem.validation import refuse_diverged
+
+
+class ExplainMixin:
+    """The summary, and the model at another size or penalty."""
+
+    _summary: Summary | None
+
+    def summary(self: Any) -> Summary:
+        """Return what a person acts on: a verdict, and for each selected feature what stands behind it.
+
+        Features are left out in turn and the model trained again on every fold, so the first call takes a
+        while. What it returns is kept with the model, also when that is pickled; the data are not.
+        Directions and stand-ins are read from the X of the fit, which must not have changed since.
+
+        Returns
+        -------
+        Summary
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from stochgate import GatedRegressor
+        >>> X = np.random.default_rng(0).normal(size=(200, 5))
+        >>> model = GatedRegressor(network="linear", random_state=0).fit(X, 2 * X[:, 3] - X[:, 1])
+        >>> model.summary().verdict
+        'clear signal'
+        >>> model.summary().features[["feature", "direction"]].to_numpy().tolist()
+        [[3, '+'], [1, '-']]
+        """
+        check_is_fitted(self)
+        if self._summary is None:
+            self._summary = summarize(self)
+        return self._summary
+
+    def at(self: Any, *, k: int | None = None, lam: float | None = None) -> Any:
+        """Return a fitted estimator at another number of features or another penalty.
+
+        Parameters
+        ----------
+        k : int, optional
+            Exactly so many gates, the strongest of one model on all rows.
+        lam : float, optional
+            A penalty of `path_` gives a model on the features its folds agree on at their last step
+            (`n_at_end`), another a new model.
+
+        Returns
+        -------
+        The same kind of estimator; its `source_` says whether it is this fit's model or was trained now.
+        Its parameters ask for what it is, and its `selection_frequency_` is that of the nearest row of
+        `path_`.
+        """
+        check_is_fitted(self)
+        if (k is None) == (lam is None):
+            raise ValueError("Give either k (a number of features) or lam (a penalty).")
+        if self._found is None:
+            raise ValueError(
+                "at() needs a fit with lam='auto', and its data: those are neither pickled nor copied."
+            )
+        asked = {"n_features_to_select": k} if lam is None else {"lam": lam}
+        clone(self).set_params(**asked)._validate_params()
+        model = copy.copy(self)
+        model._found = self._found  # which a copy, like a pickle, does without
+        open_gates = np.unique(self._found.task.gate_map.number()[self.support_])
+        if k == len(open_gates) or lam == self.lam_:
+            model.source_ = "this fit's model"
+            return model
+        if lam is None:
+            fitted, model.source_ = at_size(self._found, int(k or 0))
+            model.n_features_to_select = k
+        else:
+            fitted, model.source_ = at_penalty(self._found, float(lam))
+            model.lam, model.n_features_to_select = lam, None
+            if self.network is None and self.hidden is None and self.activation is None:
+                model.network = self.network_  # a given lam would take an MLP
+        refuse_diverged(fitted.trained)
+        model._keep(fitted)
+        return model
+
+    def __getstate__(self) -> Any:
+        state: Any = super().__getstate__()
+        return {**state, "_found": None} if "_found" in state else state

@@ -1,0 +1,1 @@
+"""The problem: what the user asked for, checked, and ready to be trained."""

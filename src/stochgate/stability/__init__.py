@@ -1,0 +1,1 @@
+"""Stability selection: the features most halves of the rows agree on, with error control."""

@@ -1,0 +1,273 @@
+"""Sets of every size from a few models under a growing penalty, and how they are judged."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from choices import make_setting
+from problems import linear_response, normal_columns
+from stochgate import GatedRegressor, NoFeatureSelectedWarning, Training
+from stochgate.choice import candidates, growing
+from stochgate.choice.growing import grid_of_sizes, grow_sets, judge_sizes, most_gates
+from stochgate.choice.path import Cells
+from stochgate.engine import FREE
+from stochgate.metrics import selection_stability
+
+SHORT = Training(n_steps=60, n_snapshots=5, dtype="float64")
+LONGER = Training(n_steps=150, n_snapshots=5, dtype="float64")
+STRONG = [3, 17, 30]
+
+
+def with_all_rows(learns):
+    """Return the folds, and after them one that learns from all rows."""
+    return np.vstack([learns, np.ones_like(learns[:1])])
+
+
+def grow(X, y, training=SHORT, **parameters):
+    """Return the setting, its folds of the first round, and the sets and penalties grown on them."""
+    setting, learns = make_setting(X, y, training=training, **parameters)
+    learns = learns[:5]
+    return setting, learns, *grow_sets(setting, with_all_rows(learns))
+
+
+def few_strong_features():
+    X = normal_columns(100, 40)
+    noise = np.random.default_rng(1).normal(size=100)
+    return X, 2 * X[:, 3] - 2 * X[:, 17] + 2 * X[:, 30] + 0.5 * noise
+
+
+def many_weak_features():
+    X = normal_columns(150, 60)
+    noise = np.random.default_rng(1).normal(size=150)
+    return X, 0.15 * X.sum(axis=1) + noise
+
+
+# ---- sizes
+
+
+@pytest.mark.parametrize("n_gates", [1, 2, 5, 40, 100, 101, 500, 5000])
+def test_sizes_grow_from_1_to_the_most(n_gates):
+    sizes = grid_of_sizes(n_gates)
+    assert sizes[0] == 1
+    assert sizes[-1] == most_gates(n_gates) <= n_gates
+    steps = np.diff(sizes)
+    assert (steps > 0).all()
+    assert (np.array(sizes[1:]) <= np.maximum(2, np.ceil(1.5 * np.array(sizes[:-1])))).all()
+
+
+def test_few_gates_may_all_be_open_and_of_many_a_share():
+    assert [most_gates(n) for n in (3, 100, 200, 750)] == [3, 100, 80, 300]
+    assert most_gates(1_000_000) == growing.MOST
+
+
+# ---- sets
+
+
+def test_every_fold_has_a_set_of_every_size():
+    _, learns, sets, lams = grow(*linear_response(60, 9), LONGER)
+    sizes = grid_of_sizes(9)
+    assert sets.shape == (len(sizes), len(learns) + 1, 9)
+    assert (sets.sum(axis=2) == np.array(sizes)[:, None]).all()
+    assert lams.shape == (len(sizes),)
+    assert (lams > 0).all()
+    assert (np.diff(lams) <= 0).all()  # small sets are reached last, under the largest penalties
+    assert lams[0] > lams[-1]
+
+
+def test_kept_gates_are_in_every_set_and_are_not_counted():
+    _, _, sets, _ = grow(*linear_response(60, 9), always_keep=[4, 7])
+    assert sets[:, :, [4, 7]].all()
+    free = np.delete(sets, [4, 7], axis=2)
+    assert (free.sum(axis=2) == np.array(grid_of_sizes(7))[:, None]).all()
+
+
+def test_constant_columns_are_in_no_set():
+    X, y = linear_response(60, 9)
+    X[:, 2] = 5
+    _, _, sets, _ = grow(X, y)
+    assert not sets[:, :, 2].any()
+    assert sets.sum(axis=2).max() <= 8
+
+
+def test_a_column_constant_in_one_fold_is_in_no_set_of_that_fold():
+    X, y = linear_response(60, 9)
+    learns = make_setting(X, y)[1]
+    X[:, 2] = np.where(learns[1] == 1, 0, X[:, 2])
+    _, _, sets, _ = grow(X, y)
+    assert not sets[:, 1, 2].any()
+    assert sets[-1, -1, 2]
+    assert (sets.sum(axis=2) == sets.sum(axis=2)[:, :1]).all()  # of no size for which a fold has too few
+
+
+def test_strong_features_make_up_the_set_of_their_number():
+    X, y = few_strong_features()
+    _, _, sets, _ = grow(X, y, LONGER)
+    assert (np.flatnonzero(sets[2].all(axis=0)) == STRONG).all()
+    assert (sets[2].sum(axis=1) == 3).all()
+    assert sets[2:, :, STRONG].all()
+
+
+def test_the_strongest_features_come_first_where_none_closes():
+    X = normal_columns(300, 20)
+    y = X[:, [2, 7, 11, 16]] @ [0.4, 0.6, 1, 3] + 0.1 * normal_columns(300, 1, seed=5)[:, 0]
+    _, _, sets, _ = grow(X, y, Training())
+    assert [np.flatnonzero(s.all(axis=0)).tolist() for s in sets[:4]] == [
+        [16],
+        [11, 16],
+        [7, 11, 16],
+        [2, 7, 11, 16],
+    ]
+
+
+def test_the_penalty_of_a_size_is_the_one_its_last_gate_closes_at(monkeypatch):
+    X, y = linear_response(60, 9)
+    setting, learns = make_setting(X, y, training=SHORT)
+    closing = np.array([[1.0, 0.5, 0.25, *np.zeros(6)]]).repeat(len(learns), axis=0)
+    fixed = np.full_like(closing, FREE)
+    monkeypatch.setattr(growing, "_closing_times", lambda *_: (closing, np.zeros_like(closing), fixed))
+    sets, lams = grow_sets(setting, learns)
+    assert sets[:3, 0, :4].tolist() == [[1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0]]
+    share = 9 * growing.SMALLEST * (growing.LARGEST / growing.SMALLEST) ** np.array([1, 0.5, 0.25])
+    np.testing.assert_allclose(lams[:3], share)
+
+
+def test_sets_of_correlated_columns_are_steadier_in_the_mean_of_seeds():
+    rng = np.random.default_rng(0)
+    hidden = rng.normal(size=(100, 6))
+    X = hidden.repeat(10, axis=1) + 0.7 * rng.normal(size=(100, 60))  # ten like columns of each
+    y = hidden @ [1, 1, 1, 0, 0, 0] + 0.5 * rng.normal(size=100)
+
+    setting, learns = make_setting(X, y, training=LONGER)
+
+    def stability(n_seeds):
+        every = np.ones_like(learns[:1])
+        draws = (grow_sets(replace(setting, seed=1000 * i), every, n_seeds) for i in range(4))
+        return selection_stability([made[6, 0] for made, _ in draws])
+
+    assert stability(growing.N_SEEDS) > stability(1) + 0.1
+
+
+def test_a_group_counts_once():
+    X, y = linear_response(60, 12)
+    groups = np.arange(12) % 6  # columns j and j + 6 share a gate
+    setting, learns, sets, lams = grow(X, y, feature_groups=groups)
+    assert sets.shape[2] == 6
+    assert (sets.sum(axis=2) == np.array(grid_of_sizes(6))[:, None]).all()
+    cells = judge_sizes(setting, sets, lams, learns)
+    assert cells.support.shape[1] == 6
+    assert sets[1][:, [0, 1]].all()
+
+
+def test_the_seed_changes_the_sets():
+    X, y = normal_columns(60, 20), normal_columns(60, 1, seed=5)[:, 0]
+    setting, learns, sets, _ = grow(X, y)
+    again, _ = grow_sets(setting, with_all_rows(learns))
+    assert np.array_equal(sets, again)
+    other, _ = grow_sets(replace(setting, seed=setting.seed + 1000), with_all_rows(learns))
+    assert not np.array_equal(sets, other)
+
+
+# ---- judging
+
+
+def test_a_set_is_judged_by_its_refits_and_supported_by_all_rows():
+    setting, learns, sets, lams = grow(*linear_response(60, 9))
+    cells = judge_sizes(setting, sets, lams, learns)
+    n = len(cells.lams)
+    assert cells.stage == "growing"
+    assert np.array_equal(cells.opened, sets[:n, :-1])
+    assert np.array_equal(cells.settled, sets[:n, :-1])
+    assert np.array_equal(cells.support, sets[:n, -1])
+    assert np.array_equal(cells.lams, lams[:n])
+    assert cells.losses.shape == (n, len(learns))
+
+
+def test_the_set_from_all_rows_need_not_be_the_folds_vote():
+    X, y = normal_columns(60, 20), normal_columns(60, 1, seed=5)[:, 0]
+    setting, learns, sets, lams = grow(X, y)
+    sets[:, -1] = np.roll(sets[:, -1], 7, axis=1)
+    cells = judge_sizes(setting, sets, lams, learns)
+    assert np.array_equal(cells.support, sets[: len(cells.support), -1])
+    assert np.array_equal(cells.opened, sets[: len(cells.support), :-1])
+
+
+def test_larger_sizes_are_not_tried_where_they_are_clearly_worse():
+    setting, learns, sets, lams = grow(*few_strong_features())
+    sizes = sets[:, -1].sum(axis=1)
+    cells = judge_sizes(setting, sets, lams, learns)
+    assert cells.support.sum(axis=1).tolist() == sizes[sizes <= 12].tolist()
+    assert len(sets) > len(cells.lams)
+
+
+def test_larger_sizes_are_tried_where_they_gain(monkeypatch):
+    monkeypatch.setattr(growing, "PAUSES", (12, 40))
+    setting, learns, sets, lams = grow(*many_weak_features())
+    cells = judge_sizes(setting, sets, lams, learns)
+    assert cells.support.sum(axis=1).tolist() == sets[:, -1].sum(axis=1).tolist()
+    assert cells.losses.mean(axis=1).argmin() == len(sets) - 1
+
+
+def test_a_pause_changes_no_size_that_is_judged(monkeypatch):
+    setting, learns, sets, lams = grow(*many_weak_features())
+    paused = judge_sizes(setting, sets, lams, learns)
+    monkeypatch.setattr(growing, "PAUSES", ())
+    at_once = judge_sizes(setting, sets, lams, learns)
+    assert np.array_equal(paused.support, at_once.support)
+    # a stack of other models rounds otherwise, and Adam makes small steps of a bias without gradient
+    same = (paused.step == at_once.step) & (paused.shrink == at_once.shrink)
+    assert same.sum() >= len(same) - 1  # of two steps that are equally good either may be taken
+    np.testing.assert_allclose(paused.losses[same], at_once.losses[same], rtol=0.01)
+    np.testing.assert_allclose(paused.losses.mean(axis=1), at_once.losses.mean(axis=1), rtol=0.01)
+
+
+def test_sets_of_another_network_can_be_judged():
+    X, y = linear_response(60, 9)
+    _, learns, sets, lams = grow(X, y)
+    setting, _ = make_setting(X, y, network="mlp", hidden=(4,), training=SHORT)
+    cells = judge_sizes(setting, sets, lams, learns)
+    assert np.array_equal(cells.support, sets[: len(cells.support), -1])
+
+
+def test_a_column_that_is_constant_in_some_fold_leaves_nothing_to_grow():
+    X = np.zeros((60, 1))
+    X[3] = 1
+    y = np.random.default_rng(0).normal(size=60)
+    model = GatedRegressor(network="linear", training=Training(n_steps=20), random_state=0)
+    with pytest.warns(NoFeatureSelectedWarning):
+        model.fit(X, y)
+
+
+# ---- how many seeds
+
+
+@pytest.mark.parametrize(
+    ("folds", "agrees"),
+    [
+        ([[1, 1, 0, 0, 0, 0]] * 3, True),
+        ([[1, 1, 0, 0, 0, 0], [1, 0, 1, 0, 0, 0], [1, 0, 0, 1, 0, 0]], False),
+        ([[1, 1, 1, 1, 1, 0]] * 3, False),  # most are open
+        ([[0, 0, 0, 0, 0, 0]] * 3, False),
+        ([[0, 0, 0, 0, 0, 1]] * 3, False),  # only what is kept
+    ],
+)
+def test_folds_agree_on_a_few_free_gates(folds, agrees):
+    opened = np.array([np.ones((3, 6)), folds], dtype=bool)  # the second penalty is the best
+    losses = np.array([[1.0, 1.0, 1.0], [0.5, 0.5, 0.5]])
+    cells = Cells("path", *[np.zeros(2)] * 10)
+    cells = replace(cells, losses=losses, settled=opened)
+    assert candidates._best_agrees(cells, free=np.arange(6) < 5) is agrees
+
+
+def test_more_seeds_are_trained_where_the_folds_disagree(monkeypatch):
+    numbers = []
+
+    def count(setting, learns, n_seeds):
+        numbers.append(n_seeds)
+        return grow_sets(setting, learns, n_seeds)
+
+    monkeypatch.setattr(candidates, "grow_sets", count)
+    for agrees in (True, False):
+        monkeypatch.setattr(candidates, "_best_agrees", lambda *_, agrees=agrees: agrees)
+        GatedRegressor(network="linear", training=SHORT, random_state=0).fit(*linear_response(60, 9))
+    assert numbers == [1, growing.N_SEEDS]

@@ -1,0 +1,422 @@
+"""The summary of a fit: every number in it has a known answer."""
+
+import pickle
+import sys
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.stats import norm
+from sklearn.linear_model import LinearRegression
+
+from problems import as_frame, linear_response, normal_columns, survival_times, three_classes, two_classes
+from stochgate import GatedClassifier, GatedCox, GatedRegressor, NoFeatureSelectedWarning, Training
+from stochgate.choice.folds import LEARNS
+from stochgate.choice.path import train_cells
+from stochgate.choice.signal import Signal
+from stochgate.choice.tables import make_table
+from stochgate.datasets import make_noise
+from stochgate.explain.direction import find_directions, read_direction, waypoints
+from stochgate.explain.leave_one_out import correlations, find_stand_ins, rises_without, wilson_interval
+from stochgate.explain.summary import judge
+from stochgate.explain.summary_table import COLUMNS
+from stochgate.problem.setting import Setting
+
+FAST = {"network": "linear", "training": Training(n_steps=200, n_snapshots=10), "random_state": 0}
+CONVERGED = {**FAST, "training": Training(n_steps=400, n_snapshots=20, lr=0.1)}
+HIDDEN = {
+    "hidden": (16,),
+    "training": Training(n_steps=300, n_snapshots=10, lr=0.03),
+    "random_state": 0,
+    "cv": 3,
+}
+
+
+@pytest.fixture(scope="module")
+def linear_fit():
+    """Two features of y = 2 a - b + noise, in which d is a with some noise."""
+    X, y = linear_response(200)
+    X[:, 3] = X[:, 0] + 0.5 * X[:, 3]
+    return GatedRegressor(n_features_to_select=2, **CONVERGED).fit(as_frame(X), y)
+
+
+@pytest.fixture(scope="module")
+def noise_fit():
+    """A fit of nothing."""
+    problem = make_noise(150, 40, kind="regression", random_state=0)
+    with pytest.warns(NoFeatureSelectedWarning):
+        return GatedRegressor(**FAST).fit(problem.X, problem.y)
+
+
+def by_feature(summary):
+    """Return the table's rows under the features' names."""
+    return {row["feature"]: row for row in summary.features.to_dict("records")}
+
+
+# ---- the table
+
+
+def test_directions_are_the_signs_of_a_linear_model(linear_fit):
+    rows = by_feature(linear_fit.summary())
+    assert {name: row["direction"] for name, row in rows.items()} == {"a": "+", "b": "-"}
+    assert [row["direction_of"] for row in rows.values()] == [None, None]
+
+
+def test_a_noisy_copy_is_a_stand_in(linear_fit):
+    summary = linear_fit.summary()
+    assert {name: row["stand_ins"] for name, row in by_feature(summary).items()} == {"a": ["d"], "b": []}
+    assert "a (or d)" in summary.text
+
+
+def test_gates_and_frequencies_are_those_of_the_fit(linear_fit):
+    for j, name in enumerate("ab"):
+        row = by_feature(linear_fit.summary())[name]
+        assert row["gate"] == linear_fit.gates_[j]
+        assert row["frequency"] == linear_fit.selection_frequency_[j] == 1
+        assert (row["frequency_low"], row["frequency_high"]) == wilson_interval(1.0, 5)
+
+
+def losses_by_hand(model, columns):
+    """Return the folds' held-out losses of least squares on some columns, y on the scale learnt from."""
+    X, y = model._found.task.X[:, columns], model._found.task.target.rows["y"][:, 0].numpy()
+    losses = []
+    for learns in model._found.contest.learns == LEARNS:
+        predicted = LinearRegression().fit(X[learns], y[learns]).predict(X[~learns])
+        losses.append(np.mean((y[~learns] - predicted) ** 2) / y[learns].var())
+    return np.array(losses)
+
+
+@pytest.mark.parametrize(
+    ("groups", "units"),
+    [(None, [[0], [1], [2]]), ([0, 1, 1, 2, 3, 4], [[0], [1, 2]])],
+    ids=["own", "groups"],
+)
+def test_loss_without_equals_least_squares(groups, units):
+    X, y = linear_response(200)
+    # a number of features asks for a refit with open gates: a penalised model is no least squares
+    model = GatedRegressor(feature_groups=groups, n_features_to_select=len(units), **CONVERGED)
+    summary = model.fit(X, y + 0.5 * X[:, 2]).summary()
+    rows = by_feature(summary)
+    assert set(rows) == {0, 1, 2}
+    for unit in units:
+        others = [j for j in rows if j not in unit]
+        rise = losses_by_hand(model, others) - losses_by_hand(model, [0, 1, 2])
+        for feature in unit:
+            assert rows[feature]["loss_without"] == pytest.approx(rise.mean(), rel=0.02)
+            error = rise.std(ddof=1) / np.sqrt(len(rise))
+            assert rows[feature]["loss_without_error"] == pytest.approx(error, rel=0.1)
+    assert summary.features["feature"][0] == 0
+    assert summary.features["loss_without"].is_monotonic_decreasing
+
+
+def test_features_of_a_group_share_its_numbers_but_not_the_direction():
+    X, y = linear_response(200)
+    model = GatedRegressor(feature_groups=[0, 0, 1, 2, 3, 4], **FAST).fit(X, y)
+    a, b = (by_feature(model.summary())[j] for j in (0, 1))
+    shared = ["gate", "frequency", "frequency_low", "frequency_high", "loss_without", "loss_without_error"]
+    assert [a[name] for name in shared] == [b[name] for name in shared]
+    assert (a["direction"], b["direction"]) == ("+", "-")
+
+
+def test_kept_features_are_left_out_too_and_the_folds_had_no_say():
+    X, y = linear_response(200)
+    summary = GatedRegressor(always_keep=[5], **CONVERGED).fit(X, y).summary()
+    kept = by_feature(summary)[5]
+    assert kept["frequency"] == 1
+    assert np.isnan(kept["frequency_low"])
+    assert abs(kept["loss_without"]) < 0.01 < by_feature(summary)[1]["loss_without"]
+    assert "kept" in summary.text
+    assert "The loss hardly rises without 5:" in summary.text
+
+
+@pytest.mark.parametrize(("k", "n"), [(0, 5), (3, 5), (5, 5), (7, 10)])
+def test_interval_is_wilsons(k, n):
+    z, share = norm.ppf(0.975), k / n
+    middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+    assert wilson_interval(share, n) == pytest.approx((middle - half, middle + half))
+
+
+# ---- directions
+
+
+def test_an_effect_of_the_absolute_value_is_mixed():
+    X = normal_columns(300, 4)
+    model = GatedRegressor(**HIDDEN).fit(X, np.abs(X[:, 0]) + X[:, 1])
+    rows = by_feature(model.summary())
+    assert (rows[0]["direction"], rows[1]["direction"]) == ("mixed", "+")
+
+
+def test_an_interaction_is_mixed():
+    X = np.random.default_rng(0).choice([-1.0, 1.0], size=(300, 4))
+    model = GatedClassifier(**HIDDEN).fit(X, X[:, 0] * X[:, 1] > 0)
+    assert model.summary().features["direction"].tolist() == ["mixed", "mixed"]
+
+
+def test_directions_of_two_classes_are_those_of_the_last():
+    X, y = two_classes()
+    summary = GatedClassifier(**FAST).fit(X, np.where(y == 1, "sick", "healthy")).summary()
+    rows = by_feature(summary)
+    assert (rows[0]["direction"], rows[1]["direction"]) == ("+", "-")
+    assert rows[0]["direction_of"] == "sick"
+    assert "+ for sick" in summary.text
+
+
+def test_directions_of_many_classes_name_the_one_affected_most():
+    X, y = three_classes()
+    row = by_feature(GatedClassifier(**FAST).fit(X, y).summary())[0]
+    assert (row["direction"], row["direction_of"]) in {("-", 0), ("+", 2)}
+
+
+def test_directions_of_many_outputs_name_the_one_affected_most():
+    X = normal_columns(150)
+    model = GatedRegressor(**FAST).fit(X, np.column_stack([2 * X[:, 0], -X[:, 1]]))
+    rows = by_feature(model.summary())
+    assert [(rows[j]["direction"], rows[j]["direction_of"]) for j in (0, 1)] == [("+", 0), ("-", 1)]
+
+
+def test_direction_of_a_cox_model_is_that_of_the_hazard():
+    X, y = survival_times()
+    summary = GatedCox(**FAST).fit(X, y).summary()
+    row = by_feature(summary)[0]
+    assert (row["direction"], row["direction_of"]) == ("+", None)
+    assert row["loss_without"] > 2 * row["loss_without_error"] > 0
+    assert summary.verdict != "no signal found"
+
+
+def test_a_direction_needs_three_quarters_of_the_change():
+    assert read_direction(np.array([[3.0, -0.9]])) == "+"
+    assert read_direction(np.array([[-3.0, 1.1]])) == "mixed"
+    assert read_direction(np.array([[-3.0, 0.9]])) == "-"
+    assert read_direction(np.zeros((2, 3))) is None
+
+
+def test_waypoints_are_quartiles_or_what_lies_around_the_usual_value():
+    assert waypoints(np.arange(101.0)).tolist() == [25, 50, 75]
+    assert waypoints(np.repeat([-4.0, 0.0, 1.0, 9.0], [1, 20, 3, 1])).tolist() == [-4, 0, 1]
+    assert waypoints(np.ones(9)).tolist() == [1, 1, 1]
+
+
+# ---- stand-ins
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_correlations_are_pearsons(form, dtype):
+    X = normal_columns(80, 7) * (normal_columns(80, 7, seed=9) > 0)
+    X[:, 4] = 1000 + X[:, 0] + X[:, 1]
+    X[:, 5] = 0.1
+    X = X.astype(dtype)
+    expected = np.abs(np.corrcoef(np.delete(X, 5, axis=1).T))[:, [1, 4]]
+    np.testing.assert_allclose(np.delete(correlations(form(X), [1, 4]), 5, axis=0), expected, atol=1e-6)
+    assert (correlations(form(X), [1, 4])[5] == 0).all()
+
+
+def test_stand_ins_are_alike_or_opened_instead():
+    rng = np.random.default_rng(0)
+    base = rng.normal(size=2000)
+    shares = [1.0, 0.99, 0.9, 0.5, 0.5, 0.1, 0.1, 0.8]
+    X = np.column_stack([c * base + np.sqrt(1 - c**2) * rng.normal(size=2000) for c in shares])
+    support = np.array([1, 0, 0, 0, 0, 0, 0, 1], dtype=bool)
+    opened = np.ones((2, 8), dtype=bool)
+    opened[:, 1:3] = False
+    opened[1, 0] = False  # the second fold opens the others instead,
+    opened[1, 4] = False  # but not this one
+    first, last = find_stand_ins(X, support, np.arange(8), opened)
+    assert first.tolist() == [1, 2, 3]
+    assert last.tolist() == [1, 2]
+    many = np.column_stack([X[:, [0]], *[base + 0.01 * (9 - j) * rng.normal(size=2000) for j in range(8)]])
+    most = find_stand_ins(many, np.arange(9) == 0, np.arange(9), np.ones((2, 9), dtype=bool))
+    assert most[0].tolist() == [8, 7, 6, 5, 4]
+
+
+def test_sparse_columns_are_summed_up_as_dense_ones():
+    X = np.random.default_rng(0).poisson(0.15, size=(300, 8)).astype(float)
+    X[:, 3] = X[:, 0]
+    y = 3 * (X[:, 0] > 0) - X[:, 1] + 0.1 * normal_columns(300)[:, 0]
+    model = GatedRegressor(n_features_to_select=2, **CONVERGED).fit(sparse.csr_array(X), y)
+    rows = by_feature(model.summary())
+    strong = min(set(rows) - {1})
+    assert (rows[strong]["direction"], rows[1]["direction"]) == ("+", "-")
+    assert rows[strong]["stand_ins"] == [3 - strong]
+
+
+# ---- verdict and hints
+
+
+def test_noise_has_no_signal_and_no_features(noise_fit):
+    summary = noise_fit.summary()
+    assert (summary.verdict, summary.n_features, len(summary.features)) == ("no signal found", 0, 0)
+    assert list(summary.features.columns) == list(COLUMNS)
+    assert "No signal shows beyond chance." in summary.text
+    assert "evaluate(" in summary.text
+
+
+def test_features_asked_for_do_not_make_a_signal(noise_fit):
+    at_size = noise_fit.at(k=3).summary()
+    assert (at_size.verdict, at_size.n_features) == ("no signal found", 3)
+    task = noise_fit._found.task
+    asked = (
+        GatedRegressor(n_features_to_select=3, **FAST).fit(task.X, task.target.rows["y"][:, 0]).summary()
+    )
+    assert (asked.verdict, asked.n_features) == ("no signal found", 3)
+    assert "asked for" in asked.text
+
+
+@pytest.mark.parametrize(
+    ("signal", "frequency", "verdict", "told"),
+    [
+        (Signal(0.6, 0.1, True), 1.0, "clear signal", []),
+        (Signal(0.4, 0.1, True), 1.0, "weak signal", ["below 5 standard errors"]),
+        (Signal(0.6, 0.1, True), 0.6, "clear signal", ["60% open"]),
+        (Signal(0.6, 0.1, False), 1.0, "no signal found", ["asked for"]),
+        (Signal(0.1, 0.1, True), 1.0, "weak signal", ["columns tell more"]),
+        (Signal(0.1, 0.1, True), 0.6, "weak signal", ["columns tell more", "60% open"]),
+    ],
+)
+def test_a_clear_signal_is_sure_and_agreed_on(linear_fit, signal, frequency, verdict, told):
+    found = linear_fit._found
+    found = replace(found, signal=signal, frequency=np.full_like(found.frequency, frequency))
+    given, hints = judge(found, np.array([0, 1]))
+    assert given == verdict
+    assert all(text in hint for text, hint in zip(told, hints, strict=True))
+
+
+def test_verdict_gain_and_size_are_those_of_the_fit(linear_fit):
+    summary, signal = linear_fit.summary(), linear_fit._found.signal
+    assert summary.verdict == "clear signal"
+    assert (summary.gain, summary.error) == (signal.gain, signal.error)
+    assert (summary.n_features, summary.n_features_in, summary.n_folds) == (2, 6, 5)
+    assert (summary.network, summary.lam) == ("linear", linear_fit.lam_)
+    first, gain = summary.text.splitlines()[:2]
+    assert first == f"clear signal: 2 of 6 features, lam {summary.lam:.3g}, network linear"
+    assert f"{signal.gain:.3f} ± {signal.error:.3f}" in gain
+
+
+# ---- how it is kept and shown
+
+
+def test_a_given_lam_leaves_names_and_gates():
+    X, y = linear_response()
+    model = GatedRegressor(**{**FAST, "lam": 0.5}).fit(as_frame(X), y)
+    summary = model.summary()
+    assert summary.verdict is None
+    assert set(summary.features["feature"]) == set(model.get_feature_names_out())
+    assert summary.features["gate"].tolist() == sorted(model.gates_[model.support_], reverse=True)
+    assert summary.features["direction"].isna().all()
+    assert "lam was given" in summary.text
+    assert "loss without  " not in summary.text
+    assert pickle.loads(pickle.dumps(model)).summary().n_features == summary.n_features
+
+
+def test_a_summary_survives_pickling_when_it_was_made(linear_fit):
+    unasked = pickle.loads(pickle.dumps(linear_fit.at(k=1)))
+    with pytest.raises(ValueError, match="before pickling"):
+        unasked.summary()
+    made = linear_fit.summary()
+    assert pickle.loads(pickle.dumps(linear_fit)).summary().text == made.text
+    assert linear_fit.summary() is made
+
+
+def test_every_fit_has_its_own_summary(linear_fit):
+    X, y = linear_response()
+    model = GatedRegressor(**FAST).fit(X, y)
+    before = model.summary().text
+    assert model.fit(X, y).summary().text == before  # same seed, same numbers
+    assert model.fit(X, -y).summary().text != before
+    smaller = linear_fit.at(k=1)
+    assert (smaller.summary().n_features, linear_fit.summary().n_features) == (1, 2)
+
+
+def test_the_last_feature_is_worth_the_whole_gain():
+    X, y = linear_response(200)
+    model = GatedRegressor(n_features_to_select=1, **CONVERGED).fit(X, y)
+    found = model._found
+    rise = model.summary().features["loss_without"][0]
+    assert rise == pytest.approx((found.contest.empty - losses_by_hand(model, [0])).mean(), rel=0.02)
+
+
+def test_features_past_the_hidden_layers_stay_there_when_others_are_left_out():
+    X = normal_columns(200, 4)
+    y = np.abs(X[:, 0]) + 0.5 * X[:, 1]
+    model = GatedRegressor(n_features_to_select=2, **HIDDEN).fit(X, y)
+    found = model._found
+    gates = np.array([1, 0])
+    deep = rises_without(found, gates, None).mean(axis=1)
+    bent_is_linear = replace(found, recipe=replace(found.recipe, linear=np.arange(4) == 0))
+    flat = rises_without(bent_is_linear, gates, None).mean(axis=1)
+    assert deep[1] > 0.3
+    assert abs(flat[1]) < 0.1 * deep[1]  # a straight line is no use for an absolute value
+
+
+@pytest.mark.parametrize(("lam", "stage"), [(None, "refit"), (0.3, "path")])
+def test_leaving_out_features_is_training_with_fewer_gates(linear_fit, lam, stage):
+    found = linear_fit._found
+    learns = found.contest.learns
+    allowed = np.zeros((3, len(learns), 6), dtype=bool)
+    allowed[0, :, [0, 1]] = allowed[1, :, 1] = allowed[2, :, 0] = True
+    cells = train_cells(found.setting, stage, np.full(3, lam or 0.0), learns, allowed)
+    rises = rises_without(found, np.array([0, 1]), lam)
+    np.testing.assert_allclose(rises, cells.losses[1:] - cells.losses[0], rtol=1e-3, atol=1e-4)
+
+
+def test_refits_of_the_same_features_on_the_same_fold_are_trained_once(linear_fit, monkeypatch):
+    found = linear_fit._found
+    learns = found.contest.learns
+    allowed = np.zeros((3, len(learns), 6), dtype=bool)
+    allowed[:, :, 0] = allowed[1:, 0, 1] = allowed[2, :, 2] = True  # new for all folds, for one, for all
+    trained = []
+    execute = Setting.execute
+    monkeypatch.setattr(Setting, "execute", lambda *given: trained.append(given[1]) or execute(*given))
+    cells = train_cells(found.setting, "refit", np.arange(3.0), learns, allowed)
+    assert trained[0].n_models == 2 * len(learns) + 1
+    for i in range(3):
+        alone = train_cells(found.setting, "refit", np.full(1, float(i)), learns, allowed[i : i + 1])
+        for field in fields(alone)[1:]:
+            found_one, expected = getattr(cells, field.name)[i], getattr(alone, field.name)[0]
+            np.testing.assert_allclose(found_one, expected, rtol=1e-3, atol=1e-6, err_msg=field.name)
+
+
+def test_more_features_than_are_left_out_in_turn_have_no_number(linear_fit, monkeypatch):
+    monkeypatch.setattr("stochgate.explain.leave_one_out.MOST_REFITS", 1)
+    rises = rises_without(linear_fit._found, np.array([0, 1]), None)
+    assert np.isfinite(rises).all(axis=1).tolist() == [True, False]
+
+
+def test_long_tables_are_cut_in_the_text(linear_fit):
+    summary = linear_fit.summary()
+    rows = summary.features.to_dict("records") * 20
+    many = replace(summary, features=rows, n_features=40)
+    assert "... and 10 more features" in many.text
+    assert many.text.count("a (or d)") == 15
+
+
+def test_summary_is_shown_the_same_without_pandas(linear_fit, monkeypatch):
+    summary = linear_fit.summary()
+    rows = summary.features.to_dict("records")
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    assert make_table(rows) is rows
+    assert replace(summary, features=rows).text == str(summary) == repr(summary)
+
+
+def test_html_shows_the_table_and_escapes_names(linear_fit):
+    summary = linear_fit.summary()
+    rows = [{**row, "feature": "<b>"} for row in summary.features.to_dict("records")]
+    shown = replace(summary, features=rows)._repr_html_()
+    assert shown.count("<tr>") == 3
+    assert "<td>&lt;b&gt; (or d)</td>" in shown
+
+
+def test_directions_read_no_more_than_a_thousand_rows(linear_fit):
+    read = []
+
+    class Watched(type(linear_fit._predictor)):
+        def outputs(self, X):
+            read.append(len(X))
+            return super().outputs(X)
+
+    found = linear_fit._found
+    watched = Watched(**vars(linear_fit._predictor))
+    find_directions(watched, np.tile(found.task.X, (20, 1)), relative=False)
+    assert read == [3 * 1000] * 2
