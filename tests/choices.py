@@ -5,21 +5,24 @@ from dataclasses import replace
 import numpy as np
 
 from stochgate import GatedRegressor, Training
-from stochgate.choice.comparison import make_settings
+from stochgate.choice.cells import Cells
 from stochgate.choice.folds import make_folds
-from stochgate.choice.path import Cells
 from stochgate.choice.rules import list_candidates
 
 FAST = {"training": Training(n_steps=200, n_snapshots=10), "random_state": 0}
 
 
-def make_setting(X, y, network="linear", training=None, **parameters):
-    """Return what the automatic choice trains models with, and its folds."""
+def read_problem(estimator, X, y, sample_weight=None):
+    """Return the problem that an estimator makes of parameters and data, as its first network sees it."""
+    problem, _ = estimator._make_problem(X, y, sample_weight, None)
+    return replace(problem, seed=problem.draw_seed())
+
+
+def problem_and_folds(X, y, network="linear", training=None, **parameters):
+    """Return a regression and five folds of its rows."""
     training = training or Training(n_steps=150, n_snapshots=5, dtype="float64")
     model = GatedRegressor(network=network, training=training, random_state=0, **parameters)
-    task, _ = model._task(X, y, None, None, ())
-    ((setting, _),) = make_settings(task, np.zeros(len(y), dtype=np.int64)).values()
-    return setting, make_folds(5, np.zeros(len(y)), seed=0)[:5]  # one round
+    return read_problem(model, X, y), make_folds(5, np.zeros(len(y)), seed=0)[:5]  # one round
 
 
 def make_candidates(losses, opened, stage="refit", network=0):
@@ -28,7 +31,7 @@ def make_candidates(losses, opened, stage="refit", network=0):
     n_cells, n_folds = losses.shape
     opened = np.repeat(opened[:, None], n_folds, axis=1)
     cells = Cells(
-        stage,
+        stage=stage,
         lams=np.arange(n_cells, dtype=float),
         losses=losses,
         train=losses,

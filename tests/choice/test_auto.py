@@ -12,9 +12,10 @@ from choices import EMPTY, FAST, FEW, GOOD, MANY, make_candidates
 from problems import linear_response, short_training, survival_times, two_classes
 from stochgate import GatedClassifier, GatedCox, GatedRegressor, NoFeatureSelectedWarning, Training
 from stochgate.choice import auto, candidates, path
-from stochgate.choice.comparison import make_lams
+from stochgate.choice.cells import Cells, vote, with_fewer_rows
+from stochgate.choice.defaults import DEFAULTS
 from stochgate.choice.folds import make_folds
-from stochgate.choice.path import LARGER, N_LARGER, Cells, vote, with_fewer_rows
+from stochgate.choice.path import make_lams
 from stochgate.choice.rules import RULES, Standard
 from stochgate.datasets import make_linear, make_noise, make_xor
 from stochgate.engine import CLOSED, OPEN, train
@@ -83,7 +84,7 @@ def test_larger_penalties_are_tried_while_most_gates_stay_open(monkeypatch):
     path = (
         GatedClassifier(network="linear", **{**FAST, "cv": folds}).fit(X, y).path_.query("stage == 'path'")
     )
-    larger = smallest[0] * LARGER ** np.arange(N_LARGER, 0, -1)
+    larger = smallest[0] * DEFAULTS.larger ** np.arange(DEFAULTS.n_larger, 0, -1)
     np.testing.assert_allclose(path["lam"], X.shape[1] * np.concatenate([larger, smallest]))
 
 
@@ -100,8 +101,8 @@ def test_larger_penalties_are_tried_while_most_gates_stay_open(monkeypatch):
 )
 def test_a_step_of_a_path_sees_a_part_of_many_rows(n_samples, objective, asked, n_turns, batch_size):
     plan = make(Regression(), "regression", Training(batch_size=asked))[0]
-    learns = make_folds(5, np.zeros(n_samples), seed=0)
-    plan = with_fewer_rows(replace(plan, objective=objective), learns)
+    folds = make_folds(5, np.zeros(n_samples), seed=0)
+    plan = with_fewer_rows(replace(plan, objective=objective), folds)
     assert len(plan.turns) == n_turns
     assert plan.training.batch_size == batch_size
     if n_turns:
@@ -110,8 +111,8 @@ def test_a_step_of_a_path_sees_a_part_of_many_rows(n_samples, objective, asked, 
 
 def test_no_fold_learns_from_too_few_rows_a_step():
     plan = make(Regression(), "regression", Training())[0]
-    learns = make_folds(TimeSeriesSplit(5), np.zeros(4000), seed=0)  # the first learns from 670 rows
-    assert with_fewer_rows(plan, learns).turns == ()
+    folds = make_folds(TimeSeriesSplit(5), np.zeros(4000), seed=0)  # the first learns from 670 rows
+    assert with_fewer_rows(plan, folds).turns == ()
 
 
 def test_steps_that_see_parts_find_the_features(monkeypatch):
@@ -141,8 +142,8 @@ def test_groups_of_rows_stay_together():
     groups = np.arange(len(X)) // 4
     model = GatedClassifier(network="linear", cv=GroupKFold(4), **FAST).fit(X, y, groups=groups)
     assert model.get_support().any()
-    learns = make_folds(GroupKFold(4), y, seed=0, groups=groups)
-    for fold in learns:
+    folds = make_folds(GroupKFold(4), y, seed=0, groups=groups)
+    for fold in folds:
         assert not set(groups[fold == 1]) & set(groups[fold == 0])
 
 
@@ -204,7 +205,7 @@ def test_training_that_diverges_selects_nothing():
 # ---- the parts
 
 
-STANDARD = Standard(EMPTY, None, n_samples=1000, n_first=5)
+STANDARD = Standard(empty=EMPTY, reference=None, n_samples=1000, n_first=5)
 
 
 def test_ties_go_to_fewer_features_then_to_the_simpler_network():
@@ -295,8 +296,8 @@ def test_only_what_was_judged_counts_as_a_selection():
 
 
 def test_strata_are_shared_out_evenly():
-    learns = make_folds(5, np.repeat([0, 1], [40, 10]), seed=0)
-    assert [int((fold == 0)[40:].sum()) for fold in learns] == [2] * 15  # few rows: three rounds
+    folds = make_folds(5, np.repeat([0, 1], [40, 10]), seed=0)
+    assert [int((fold == 0)[40:].sum()) for fold in folds] == [2] * 15  # few rows: three rounds
     with pytest.raises(ValueError, match="at least 2 folds"):
         make_folds(1, np.zeros(10), seed=0)
 
@@ -351,10 +352,10 @@ def test_the_second_look_may_change_the_network(monkeypatch, folds_agree):
     X, y = linear_response(120, 6)
     look = auto.look_again
 
-    def change(settings, network, recipe, learns):
-        looked = look(settings, network, recipe, learns)
+    def change(problems, chosen, folds):
+        looked, frequency = look(problems, chosen, folds)
         plain = replace(looked.recipe, linear=np.zeros(6, dtype=bool), lam=None)
-        return replace(looked, network=len(settings) - 1, recipe=plain)
+        return replace(looked, network=len(problems) - 1, recipe=plain), frequency
 
     monkeypatch.setattr(auto, "look_again", change)
     monkeypatch.setattr(candidates, "agree", lambda path: folds_agree)
@@ -372,7 +373,19 @@ def make_path(*losses):
     n = len(losses[0])
     none, gates = np.zeros(1), np.zeros((1, n, 3), dtype=bool)
     return [
-        Cells("path", none, v[None], v[None], v[None, :, None], none, none, gates, gates, gates[0], none)
+        Cells(
+            stage="path",
+            lams=none,
+            losses=v[None],
+            train=v[None],
+            by_block=v[None, :, None],
+            step=none,
+            shrink=none,
+            opened=gates,
+            settled=gates,
+            support=gates[0],
+            probability=none,
+        )
         for v in map(np.array, losses)
     ]
 

@@ -8,7 +8,7 @@ from scipy import sparse
 from problems import normal_columns, short_training
 from stochgate import GatedClassifier, GatedRegressor
 from stochgate.choice import comparison
-from stochgate.choice.comparison import start_contest
+from stochgate.choice.comparison import start_comparison
 from stochgate.engine import DenseColumns
 from stochgate.engine.data import learn_scaling
 from stochgate.engine.inputs import Inputs, reach_of
@@ -71,9 +71,8 @@ def test_raw_and_encoded_columns_are_left_alone():
 
 def is_drawn_in(estimator, X, y):
     """Return whether an automatic choice draws the values of X in."""
-    task, _ = estimator._task(X, y, None, None, ())
-    ((_, data),) = start_contest(task, 3, None).settings.values()
-    return data.inputs.reach is not None
+    problem, _ = estimator._make_problem(X, y, None, None)
+    return start_comparison(problem, 3, None).simplest.inputs.reach is not None
 
 
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])

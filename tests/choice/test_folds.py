@@ -6,8 +6,12 @@ from sklearn.model_selection import GroupKFold, KFold, RepeatedKFold, ShuffleSpl
 
 from problems import two_classes
 from stochgate import GatedClassifier, Training
-from stochgate.choice.comparison import start_contest
-from stochgate.choice.folds import FEW, IDLE, JUDGES, LEARNS, ROUNDS, count_first, make_folds
+from stochgate.choice.comparison import start_comparison
+from stochgate.choice.defaults import DEFAULTS
+from stochgate.choice.folds import count_first, make_folds
+from stochgate.problem.rows import IDLE, JUDGES, LEARNS
+
+FEW, ROUNDS = DEFAULTS.few_rows, DEFAULTS.n_rounds
 
 
 def one_kind(n_samples):
@@ -112,10 +116,10 @@ def test_an_automatic_choice_is_judged_on_all_rounds(n_samples, grouped, n_folds
     X, y = two_classes(n_samples)
     groups = np.arange(n_samples) // 3 if grouped else None
     model = GatedClassifier(network="linear", training=Training(n_steps=5), random_state=0)
-    task, groups = model._task(X, y, None, groups, ())
-    contest = start_contest(task, 3, groups)
-    assert len(contest.learns) == len(contest.empty) == n_folds
-    assert np.array_equal(contest.first, contest.learns[:3])
+    problem, groups = model._make_problem(X, y, None, groups)
+    comparison = start_comparison(problem, 3, groups)
+    assert len(comparison.folds) == len(comparison.empty) == n_folds
+    assert np.array_equal(comparison.first, comparison.folds[:3])
 
 
 def test_as_many_random_splits_count_as_hold_out_all_rows_once():

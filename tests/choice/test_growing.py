@@ -1,16 +1,17 @@
 """Sets of every size from a few models under a growing penalty, and how they are judged."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
 
-from choices import make_setting
+from choices import problem_and_folds
 from problems import linear_response, normal_columns
 from stochgate import GatedRegressor, NoFeatureSelectedWarning, Training
 from stochgate.choice import candidates, growing
+from stochgate.choice.cells import Cells
+from stochgate.choice.defaults import DEFAULTS
 from stochgate.choice.growing import grid_of_sizes, grow_sets, judge_sizes, most_gates
-from stochgate.choice.path import Cells
 from stochgate.engine import FREE
 from stochgate.metrics import selection_stability
 
@@ -19,16 +20,16 @@ LONGER = Training(n_steps=150, n_snapshots=5, dtype="float64")
 STRONG = [3, 17, 30]
 
 
-def with_all_rows(learns):
+def with_all_rows(folds):
     """Return the folds, and after them one that learns from all rows."""
-    return np.vstack([learns, np.ones_like(learns[:1])])
+    return np.vstack([folds, np.ones_like(folds[:1])])
 
 
 def grow(X, y, training=SHORT, **parameters):
-    """Return the setting, its folds of the first round, and the sets and penalties grown on them."""
-    setting, learns = make_setting(X, y, training=training, **parameters)
-    learns = learns[:5]
-    return setting, learns, *grow_sets(setting, with_all_rows(learns))
+    """Return the problem, its folds of the first round, and the sets and penalties grown on them."""
+    problem, folds = problem_and_folds(X, y, training=training, **parameters)
+    folds = folds[:5]
+    return problem, folds, *grow_sets(problem, with_all_rows(folds))
 
 
 def few_strong_features():
@@ -58,16 +59,16 @@ def test_sizes_grow_from_1_to_the_most(n_gates):
 
 def test_few_gates_may_all_be_open_and_of_many_a_share():
     assert [most_gates(n) for n in (3, 100, 200, 750)] == [3, 100, 80, 300]
-    assert most_gates(1_000_000) == growing.MOST
+    assert most_gates(1_000_000) == DEFAULTS.most_gates
 
 
 # ---- sets
 
 
 def test_every_fold_has_a_set_of_every_size():
-    _, learns, sets, lams = grow(*linear_response(60, 9), LONGER)
+    _, folds, sets, lams = grow(*linear_response(60, 9), LONGER)
     sizes = grid_of_sizes(9)
-    assert sets.shape == (len(sizes), len(learns) + 1, 9)
+    assert sets.shape == (len(sizes), len(folds) + 1, 9)
     assert (sets.sum(axis=2) == np.array(sizes)[:, None]).all()
     assert lams.shape == (len(sizes),)
     assert (lams > 0).all()
@@ -92,8 +93,8 @@ def test_constant_columns_are_in_no_set():
 
 def test_a_column_constant_in_one_fold_is_in_no_set_of_that_fold():
     X, y = linear_response(60, 9)
-    learns = make_setting(X, y)[1]
-    X[:, 2] = np.where(learns[1] == 1, 0, X[:, 2])
+    folds = problem_and_folds(X, y)[1]
+    X[:, 2] = np.where(folds[1] == 1, 0, X[:, 2])
     _, _, sets, _ = grow(X, y)
     assert not sets[:, 1, 2].any()
     assert sets[-1, -1, 2]
@@ -122,13 +123,17 @@ def test_the_strongest_features_come_first_where_none_closes():
 
 def test_the_penalty_of_a_size_is_the_one_its_last_gate_closes_at(monkeypatch):
     X, y = linear_response(60, 9)
-    setting, learns = make_setting(X, y, training=SHORT)
-    closing = np.array([[1.0, 0.5, 0.25, *np.zeros(6)]]).repeat(len(learns), axis=0)
+    problem, folds = problem_and_folds(X, y, training=SHORT)
+    closing = np.array([[1.0, 0.5, 0.25, *np.zeros(6)]]).repeat(len(folds), axis=0)
     fixed = np.full_like(closing, FREE)
     monkeypatch.setattr(growing, "_closing_times", lambda *_: (closing, np.zeros_like(closing), fixed))
-    sets, lams = grow_sets(setting, learns)
+    sets, lams = grow_sets(problem, folds)
     assert sets[:3, 0, :4].tolist() == [[1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0]]
-    share = 9 * growing.SMALLEST * (growing.LARGEST / growing.SMALLEST) ** np.array([1, 0.5, 0.25])
+    share = (
+        9
+        * DEFAULTS.growing_from
+        * (DEFAULTS.growing_to / DEFAULTS.growing_from) ** np.array([1, 0.5, 0.25])
+    )
     np.testing.assert_allclose(lams[:3], share)
 
 
@@ -138,33 +143,33 @@ def test_sets_of_correlated_columns_are_steadier_in_the_mean_of_seeds():
     X = hidden.repeat(10, axis=1) + 0.7 * rng.normal(size=(100, 60))  # ten like columns of each
     y = hidden @ [1, 1, 1, 0, 0, 0] + 0.5 * rng.normal(size=100)
 
-    setting, learns = make_setting(X, y, training=LONGER)
+    problem, folds = problem_and_folds(X, y, training=LONGER)
 
     def stability(n_seeds):
-        every = np.ones_like(learns[:1])
-        draws = (grow_sets(replace(setting, seed=1000 * i), every, n_seeds) for i in range(4))
+        every = np.ones_like(folds[:1])
+        draws = (grow_sets(replace(problem, seed=1000 * i), every, n_seeds) for i in range(4))
         return selection_stability([made[6, 0] for made, _ in draws])
 
-    assert stability(growing.N_SEEDS) > stability(1) + 0.1
+    assert stability(DEFAULTS.n_growing) > stability(1) + 0.1
 
 
 def test_a_group_counts_once():
     X, y = linear_response(60, 12)
     groups = np.arange(12) % 6  # columns j and j + 6 share a gate
-    setting, learns, sets, lams = grow(X, y, feature_groups=groups)
+    problem, folds, sets, lams = grow(X, y, feature_groups=groups)
     assert sets.shape[2] == 6
     assert (sets.sum(axis=2) == np.array(grid_of_sizes(6))[:, None]).all()
-    cells = judge_sizes(setting, sets, lams, learns)
+    cells = judge_sizes(problem, sets, lams, folds)
     assert cells.support.shape[1] == 6
     assert sets[1][:, [0, 1]].all()
 
 
 def test_the_seed_changes_the_sets():
     X, y = normal_columns(60, 20), normal_columns(60, 1, seed=5)[:, 0]
-    setting, learns, sets, _ = grow(X, y)
-    again, _ = grow_sets(setting, with_all_rows(learns))
+    problem, folds, sets, _ = grow(X, y)
+    again, _ = grow_sets(problem, with_all_rows(folds))
     assert np.array_equal(sets, again)
-    other, _ = grow_sets(replace(setting, seed=setting.seed + 1000), with_all_rows(learns))
+    other, _ = grow_sets(replace(problem, seed=problem.seed + 1000), with_all_rows(folds))
     assert not np.array_equal(sets, other)
 
 
@@ -172,47 +177,47 @@ def test_the_seed_changes_the_sets():
 
 
 def test_a_set_is_judged_by_its_refits_and_supported_by_all_rows():
-    setting, learns, sets, lams = grow(*linear_response(60, 9))
-    cells = judge_sizes(setting, sets, lams, learns)
+    problem, folds, sets, lams = grow(*linear_response(60, 9))
+    cells = judge_sizes(problem, sets, lams, folds)
     n = len(cells.lams)
     assert cells.stage == "growing"
     assert np.array_equal(cells.opened, sets[:n, :-1])
     assert np.array_equal(cells.settled, sets[:n, :-1])
     assert np.array_equal(cells.support, sets[:n, -1])
     assert np.array_equal(cells.lams, lams[:n])
-    assert cells.losses.shape == (n, len(learns))
+    assert cells.losses.shape == (n, len(folds))
 
 
 def test_the_set_from_all_rows_need_not_be_the_folds_vote():
     X, y = normal_columns(60, 20), normal_columns(60, 1, seed=5)[:, 0]
-    setting, learns, sets, lams = grow(X, y)
+    problem, folds, sets, lams = grow(X, y)
     sets[:, -1] = np.roll(sets[:, -1], 7, axis=1)
-    cells = judge_sizes(setting, sets, lams, learns)
+    cells = judge_sizes(problem, sets, lams, folds)
     assert np.array_equal(cells.support, sets[: len(cells.support), -1])
     assert np.array_equal(cells.opened, sets[: len(cells.support), :-1])
 
 
 def test_larger_sizes_are_not_tried_where_they_are_clearly_worse():
-    setting, learns, sets, lams = grow(*few_strong_features())
+    problem, folds, sets, lams = grow(*few_strong_features())
     sizes = sets[:, -1].sum(axis=1)
-    cells = judge_sizes(setting, sets, lams, learns)
+    cells = judge_sizes(problem, sets, lams, folds)
     assert cells.support.sum(axis=1).tolist() == sizes[sizes <= 12].tolist()
     assert len(sets) > len(cells.lams)
 
 
 def test_larger_sizes_are_tried_where_they_gain(monkeypatch):
-    monkeypatch.setattr(growing, "PAUSES", (12, 40))
-    setting, learns, sets, lams = grow(*many_weak_features())
-    cells = judge_sizes(setting, sets, lams, learns)
+    monkeypatch.setattr(growing, "DEFAULTS", replace(DEFAULTS, pauses=(12, 40)))
+    problem, folds, sets, lams = grow(*many_weak_features())
+    cells = judge_sizes(problem, sets, lams, folds)
     assert cells.support.sum(axis=1).tolist() == sets[:, -1].sum(axis=1).tolist()
     assert cells.losses.mean(axis=1).argmin() == len(sets) - 1
 
 
 def test_a_pause_changes_no_size_that_is_judged(monkeypatch):
-    setting, learns, sets, lams = grow(*many_weak_features())
-    paused = judge_sizes(setting, sets, lams, learns)
-    monkeypatch.setattr(growing, "PAUSES", ())
-    at_once = judge_sizes(setting, sets, lams, learns)
+    problem, folds, sets, lams = grow(*many_weak_features())
+    paused = judge_sizes(problem, sets, lams, folds)
+    monkeypatch.setattr(growing, "DEFAULTS", replace(DEFAULTS, pauses=()))
+    at_once = judge_sizes(problem, sets, lams, folds)
     assert np.array_equal(paused.support, at_once.support)
     # a stack of other models rounds otherwise, and Adam makes small steps of a bias without gradient
     same = (paused.step == at_once.step) & (paused.shrink == at_once.shrink)
@@ -223,9 +228,9 @@ def test_a_pause_changes_no_size_that_is_judged(monkeypatch):
 
 def test_sets_of_another_network_can_be_judged():
     X, y = linear_response(60, 9)
-    _, learns, sets, lams = grow(X, y)
-    setting, _ = make_setting(X, y, network="mlp", hidden=(4,), training=SHORT)
-    cells = judge_sizes(setting, sets, lams, learns)
+    _, folds, sets, lams = grow(X, y)
+    problem, _ = problem_and_folds(X, y, network="mlp", hidden=(4,), training=SHORT)
+    cells = judge_sizes(problem, sets, lams, folds)
     assert np.array_equal(cells.support, sets[: len(cells.support), -1])
 
 
@@ -254,20 +259,20 @@ def test_a_column_that_is_constant_in_some_fold_leaves_nothing_to_grow():
 def test_folds_agree_on_a_few_free_gates(folds, agrees):
     opened = np.array([np.ones((3, 6)), folds], dtype=bool)  # the second penalty is the best
     losses = np.array([[1.0, 1.0, 1.0], [0.5, 0.5, 0.5]])
-    cells = Cells("path", *[np.zeros(2)] * 10)
-    cells = replace(cells, losses=losses, settled=opened)
+    others = {field.name: np.zeros(2) for field in fields(Cells)}
+    cells = Cells(**{**others, "stage": "path", "losses": losses, "settled": opened})
     assert candidates._best_agrees(cells, free=np.arange(6) < 5) is agrees
 
 
 def test_more_seeds_are_trained_where_the_folds_disagree(monkeypatch):
     numbers = []
 
-    def count(setting, learns, n_seeds):
+    def count(problem, folds, n_seeds):
         numbers.append(n_seeds)
-        return grow_sets(setting, learns, n_seeds)
+        return grow_sets(problem, folds, n_seeds)
 
     monkeypatch.setattr(candidates, "grow_sets", count)
     for agrees in (True, False):
         monkeypatch.setattr(candidates, "_best_agrees", lambda *_, agrees=agrees: agrees)
         GatedRegressor(network="linear", training=SHORT, random_state=0).fit(*linear_response(60, 9))
-    assert numbers == [1, growing.N_SEEDS]
+    assert numbers == [1, DEFAULTS.n_growing]

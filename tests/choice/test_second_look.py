@@ -8,14 +8,15 @@ import torch
 from scipy import sparse
 from scipy.stats import f_oneway, norm
 
-from choices import make_setting
+from choices import problem_and_folds
 from problems import linear_response, normal_columns
 from stochgate import Training
-from stochgate.choice.second_look import correlation_z, cut, look_again, quantile_z
+from stochgate.choice.recipe import Recipe
+from stochgate.choice.residuals import correlation_z, cut, quantile_z
+from stochgate.choice.second_look import JudgedRecipe, look_again
 from stochgate.engine import CLOSED, OPEN, DenseColumns, Design, SparseColumns, execute, train
 from stochgate.networks import MLP, EncodedMLP
 from stochgate.objectives import Regression
-from stochgate.problem.setting import Recipe
 from test_engine import in_pieces, make
 
 CPU = torch.device("cpu")
@@ -25,8 +26,10 @@ def mask(n_features, features):
     return np.isin(np.arange(n_features), features)
 
 
-def recipe_of(support):
-    return Recipe(support, np.zeros_like(support), None, None)
+def look(problems, network, support, folds):
+    """Return what a second look at a network's model of some features leaves, and the frequencies."""
+    recipe = Recipe(support=support, linear=np.zeros_like(support))
+    return look_again(problems, JudgedRecipe(network=network, recipe=recipe), folds)
 
 
 # ---- the columns
@@ -64,39 +67,39 @@ def by_hand(X, residual, selected, judges):
 def test_z_equals_least_squares(kind, selected):
     X, residual = normal_columns(60, 8) + 0.5, normal_columns(60, 1, seed=1) + 3
     X[np.abs(X) < 0.5] = 0
-    setting, learns = make_setting(kind(X), residual[:, 0])
-    z = correlation_z(setting, torch.tensor(residual), mask(8, selected), learns)
-    np.testing.assert_allclose(z, by_hand(X, residual[:, 0], selected, learns == 0), rtol=1e-9)
+    problem, folds = problem_and_folds(kind(X), residual[:, 0])
+    z = correlation_z(problem, torch.tensor(residual), mask(8, selected), folds)
+    np.testing.assert_allclose(z, by_hand(X, residual[:, 0], selected, folds == 0), rtol=1e-9)
 
 
 def test_what_the_selected_columns_say_is_taken_out():
     X, y = linear_response(100, 6)
     X[:, 5] = 2 * X[:, 0] - 3 * X[:, 1] + 7
-    setting, learns = make_setting(X, y)
-    z = correlation_z(setting, torch.tensor(y[:, None]), mask(6, [0, 1]), learns)
+    problem, folds = problem_and_folds(X, y)
+    z = correlation_z(problem, torch.tensor(y[:, None]), mask(6, [0, 1]), folds)
     assert (z[[0, 1, 5]] == 0).all()
     assert (z[[2, 3, 4]] > 0).all()
-    without = correlation_z(setting, torch.tensor(y[:, None]), mask(6, []), learns)
+    without = correlation_z(problem, torch.tensor(y[:, None]), mask(6, []), folds)
     assert (without[[0, 1, 5]] > 4).all()
 
 
 def test_the_folds_means_are_taken_out():
     X, y = linear_response(100, 6)
-    setting, learns = make_setting(X, y)
-    steps = 100.0 * (learns == 0).T @ np.arange(5)  # every fold's residuals have another mean
-    a, b = (correlation_z(setting, torch.tensor(r[:, None]), mask(6, []), learns) for r in (y, y + steps))
+    problem, folds = problem_and_folds(X, y)
+    steps = 100.0 * (folds == 0).T @ np.arange(5)  # every fold's residuals have another mean
+    a, b = (correlation_z(problem, torch.tensor(r[:, None]), mask(6, []), folds) for r in (y, y + steps))
     np.testing.assert_allclose(a, b, rtol=1e-9)
 
 
 def test_a_gate_has_the_largest_z_of_its_columns_and_outputs():
     X, y = linear_response(100, 6)
     residual = torch.tensor(np.column_stack([y, normal_columns(100, 1, seed=5)[:, 0]]))
-    alone, learns = make_setting(X, y)
-    grouped, _ = make_setting(X, y, feature_groups=[0, 1, 2, 0, 1, 2])
-    z = correlation_z(alone, residual, mask(6, []), learns)
-    of_gate = correlation_z(grouped, residual, mask(3, []), learns)
+    alone, folds = problem_and_folds(X, y)
+    grouped, _ = problem_and_folds(X, y, feature_groups=[0, 1, 2, 0, 1, 2])
+    z = correlation_z(alone, residual, mask(6, []), folds)
+    of_gate = correlation_z(grouped, residual, mask(3, []), folds)
     np.testing.assert_allclose(of_gate, np.maximum(z[:3], z[3:]), rtol=1e-9)
-    of_outputs = [correlation_z(alone, r[:, None], mask(6, []), learns) for r in residual.T]
+    of_outputs = [correlation_z(alone, r[:, None], mask(6, []), folds) for r in residual.T]
     np.testing.assert_allclose(z, np.maximum(*of_outputs), rtol=1e-9)
 
 
@@ -105,11 +108,11 @@ def test_a_gate_has_the_largest_z_of_its_columns_and_outputs():
 def test_z_of_noise_is_standard_normal(kind, n_selected):
     X = normal_columns(120, 140)
     X[np.abs(X) < 0.5] = 0
-    setting, learns = make_setting(kind(X), X[:, 0])
+    problem, folds = problem_and_folds(kind(X), X[:, 0])
     rng, support = np.random.default_rng(0), mask(140, np.arange(n_selected))
     z = np.array(
         [
-            correlation_z(setting, torch.tensor(rng.normal(size=(120, 1))), support, learns)
+            correlation_z(problem, torch.tensor(rng.normal(size=(120, 1))), support, folds)
             for _ in range(100)
         ]
     )[:, ~support]
@@ -125,8 +128,8 @@ def test_z_of_noise_is_standard_normal(kind, n_selected):
 
 def test_values_are_cut_at_quantiles_and_equal_ones_stay_together():
     X = np.column_stack([np.arange(400.0), np.repeat([0, 1], [300, 100]), np.ones(400)])
-    setting, _ = make_setting(X, X[:, 0])
-    part = cut(setting.design)
+    problem, _ = problem_and_folds(X, X[:, 0])
+    part = cut(problem.design)
     assert np.bincount(part[:, 0]).tolist() == [50] * 8
     assert len(np.unique(part[:300, 1])) == len(np.unique(part[300:, 1])) == len(np.unique(part[:, 2])) == 1
     assert part[0, 1] != part[300, 1]
@@ -134,22 +137,22 @@ def test_values_are_cut_at_quantiles_and_equal_ones_stay_together():
 
 def test_few_rows_and_sparse_columns_are_not_cut():
     X = normal_columns(200, 3)
-    assert cut(make_setting(X, X[:, 0])[0].design).max() == 4
-    assert cut(make_setting(X[:159], X[:159, 0])[0].design) is None
-    assert cut(make_setting(sparse.csr_array(X), X[:, 0])[0].design) is None
+    assert cut(problem_and_folds(X, X[:, 0])[0].design).max() == 4
+    assert cut(problem_and_folds(X[:159], X[:159, 0])[0].design) is None
+    assert cut(problem_and_folds(sparse.csr_array(X), X[:, 0])[0].design) is None
 
 
 def test_quantiles_agree_with_an_analysis_of_variance():
     X, r = normal_columns(800, 6), np.random.default_rng(3).normal(size=800)
     r += 0.4 * (np.abs(X[:, 2]) < 0.7)
-    setting, learns = make_setting(X, r)
-    part = cut(setting.design)
-    z = quantile_z(setting, torch.tensor(r[:, None]), mask(6, []), learns, part)
+    problem, folds = problem_and_folds(X, r)
+    part = cut(problem.design)
+    z = quantile_z(problem, torch.tensor(r[:, None]), mask(6, []), folds, part)
     p = [f_oneway(*[r[part[:, j] == i] for i in range(8)]).pvalue for j in range(6)]
     np.testing.assert_allclose(z, norm.isf(np.array(p) / 2), atol=0.2)  # folds' means are taken out
-    assert quantile_z(setting, torch.tensor(r[:, None]), mask(6, [2]), learns, part)[2] == 0
+    assert quantile_z(problem, torch.tensor(r[:, None]), mask(6, [2]), folds, part)[2] == 0
     assert z.argmax() == 2
-    assert z[2] > 4 > correlation_z(setting, torch.tensor(r[:, None]), mask(6, []), learns)[2]
+    assert z[2] > 4 > correlation_z(problem, torch.tensor(r[:, None]), mask(6, []), folds)[2]
 
 
 @pytest.mark.parametrize("copy", [lambda x: x, np.exp], ids=["copy", "exp"])
@@ -157,31 +160,31 @@ def test_what_a_selected_column_hides_does_not_speak_for_its_copies(copy):
     X = normal_columns(800, 5)
     X[:, 4] = copy(X[:, 0])
     residual = torch.tensor(np.cos(3 * X[:, [0]]) + 0.5 * normal_columns(800, 1, seed=3))
-    setting, learns = make_setting(X, X[:, 0])
-    part = cut(setting.design)
-    assert quantile_z(setting, residual, mask(5, []), learns, part)[4] > 5
-    assert quantile_z(setting, residual, mask(5, [0]), learns, part)[4] < 3
+    problem, folds = problem_and_folds(X, X[:, 0])
+    part = cut(problem.design)
+    assert quantile_z(problem, residual, mask(5, []), folds, part)[4] > 5
+    assert quantile_z(problem, residual, mask(5, [0]), folds, part)[4] < 3
 
 
 def test_of_many_selected_columns_no_quantiles_are_asked():
     X = normal_columns(320, 60)
-    setting, learns = make_setting(X, X[:, 0])
-    residual, part = torch.tensor(X[:, [59]] ** 2), cut(setting.design)
-    assert quantile_z(setting, residual, mask(60, range(11)), learns, part)[59] > 5
-    assert not quantile_z(setting, residual, mask(60, range(12)), learns, part).any()
+    problem, folds = problem_and_folds(X, X[:, 0])
+    residual, part = torch.tensor(X[:, [59]] ** 2), cut(problem.design)
+    assert quantile_z(problem, residual, mask(60, range(11)), folds, part)[59] > 5
+    assert not quantile_z(problem, residual, mask(60, range(12)), folds, part).any()
 
 
 def test_rows_that_judge_nothing_do_not_count():
     X, rng = normal_columns(800, 1), np.random.default_rng(0)
     X[:, 0] += np.linspace(0, 5, 800)  # a trend in time
-    setting, _ = make_setting(X, X[:, 0])
-    learns = np.full((2, 800), 1, dtype=np.int8)
-    learns[0, 480:640], learns[1, 640:] = 0, 0
-    part, z = cut(setting.design), []
+    problem, _ = problem_and_folds(X, X[:, 0])
+    folds = np.full((2, 800), 1, dtype=np.int8)
+    folds[0, 480:640], folds[1, 640:] = 0, 0
+    part, z = cut(problem.design), []
     for _ in range(300):
         residual = np.zeros((800, 1))
         residual[480:] = rng.normal(size=(320, 1))
-        z.append(quantile_z(setting, torch.tensor(residual), mask(1, []), learns, part)[0])
+        z.append(quantile_z(problem, torch.tensor(residual), mask(1, []), folds, part)[0])
     assert (np.array(z) > norm.isf(0.005)).mean() <= 0.025
 
 
@@ -190,10 +193,10 @@ def test_quantiles_of_noise_pass_as_seldom_as_they_should(values):
     X, rng = normal_columns(330, 200), np.random.default_rng(0)
     if values == "tied":  # pieces of an encoded feature: a few rows are left between equal values
         X = X.clip(-0.7, 0.1)
-    setting, learns = make_setting(X, X[:, 0])
-    part = cut(setting.design)
+    problem, folds = problem_and_folds(X, X[:, 0])
+    part = cut(problem.design)
     residuals = [rng.exponential(size=(330, 1)) for _ in range(60)]
-    z = np.array([quantile_z(setting, torch.tensor(r), mask(200, []), learns, part) for r in residuals])
+    z = np.array([quantile_z(problem, torch.tensor(r), mask(200, []), folds, part) for r in residuals])
     assert (z > norm.isf(0.005)).mean() <= 0.012
     assert (z > norm.isf(0.01 / 2 / 200)).any(axis=1).mean() <= 0.05  # 1 % is expected of 60 looks
 
@@ -205,13 +208,15 @@ def test_a_weak_linear_feature_beside_strong_ones_is_found():
     X = normal_columns(400, 12)
     noise = np.random.default_rng(1).normal(size=400)
     y = 3 * np.sign(X[:, 0] * X[:, 1]) * np.abs(X[:, 0]) + 0.4 * X[:, 7] + 0.5 * noise
-    setting, learns = make_setting(X, y, MLP((16,)), Training(n_steps=200, n_snapshots=5, dtype="float64"))
-    looked = look_again([setting], 0, recipe_of(mask(12, [0, 1])), learns)
+    problem, folds = problem_and_folds(
+        X, y, MLP((16,)), Training(n_steps=200, n_snapshots=5, dtype="float64")
+    )
+    looked, frequency = look([problem], 0, mask(12, [0, 1]), folds)
     assert np.flatnonzero(looked.recipe.support).tolist() == [0, 1, 7]
     assert np.flatnonzero(looked.recipe.linear).tolist() == [7]
-    assert np.flatnonzero(looked.frequency).tolist() == [7]
-    assert 0.2 <= looked.frequency[7] <= 1
-    trained, design = looked.recipe.train(setting, setting.weights[None])
+    assert np.flatnonzero(frequency).tolist() == [7]
+    assert 0.2 <= frequency[7] <= 1
+    trained, design = looked.recipe.train(problem, problem.weights[None])
     assert design.columns.n_columns == 3
     assert trained.models.plan.network.linear == (2,)
 
@@ -222,11 +227,13 @@ def test_a_feature_without_a_slope_is_found_and_the_network_that_can_use_it_take
     y = X[:, 0] + np.cos(4 * X[:, 3]) + 0.3 * noise
     training = Training(n_steps=60, n_snapshots=5, dtype="float64")
     networks = {"linear": MLP(()), "mlp": MLP((4,)), "encoded": EncodedMLP(8, (32,))}
-    (linear, learns), (mlp, _), (encoded, _) = (make_setting(X, y, n, training) for n in networks.values())
-    settings = [linear, mlp, encoded]
-    blind = look_again(settings, 0, recipe_of(mask(8, [0])), learns)
+    (linear, folds), (mlp, _), (encoded, _) = (
+        problem_and_folds(X, y, n, training) for n in networks.values()
+    )
+    problems = [linear, mlp, encoded]
+    blind, _ = look(problems, 0, mask(8, [0]), folds)
     assert np.flatnonzero(blind.recipe.support).tolist() == [0]  # a linear model could not use it
-    looked = look_again(settings, 1, recipe_of(mask(8, [0])), learns)
+    looked, _ = look(problems, 1, mask(8, [0]), folds)
     assert np.flatnonzero(looked.recipe.support).tolist() == [0, 3]
     assert looked.network == 2
     assert not looked.recipe.linear.any()
@@ -238,17 +245,17 @@ def test_a_copy_is_not_added_because_another_network_is_better():
     X[:, 4] = X[:, 0] + 0.1 * X[:, 5]
     y = np.cos(4 * X[:, 0]) + X[:, 1] + 0.3 * np.random.default_rng(1).normal(size=600)
     training = Training(n_steps=60, n_snapshots=5, dtype="float64")
-    settings = [make_setting(X, y, n, training)[0] for n in (MLP(()), MLP((4,)), EncodedMLP(8, (32,)))]
-    learns = make_setting(X, y)[1]
-    looked = look_again(settings, 1, recipe_of(mask(6, [0, 1])), learns)
+    problems = [problem_and_folds(X, y, n, training)[0] for n in (MLP(()), MLP((4,)), EncodedMLP(8, (32,)))]
+    folds = problem_and_folds(X, y)[1]
+    looked, _ = look(problems, 1, mask(6, [0, 1]), folds)
     assert np.flatnonzero(looked.recipe.support).tolist() == [0, 1]
 
 
 def test_the_linear_model_has_nothing_to_lead_past():
     X, y = linear_response(150, 8)
-    setting, learns = make_setting(X, y)
-    assert setting.network.with_linear([0]) is None
-    looked = look_again([setting], 0, recipe_of(mask(8, [0])), learns)
+    problem, folds = problem_and_folds(X, y)
+    assert problem.network.with_linear([0]) is None
+    looked, _ = look([problem], 0, mask(8, [0]), folds)
     assert np.flatnonzero(looked.recipe.support).tolist() == [0, 1]
     assert not looked.recipe.linear.any()
 
@@ -257,10 +264,10 @@ def test_a_look_at_noise_adds_nothing():
     for seed in range(5):
         X, y = normal_columns(100, 30, seed), normal_columns(100, 1, seed + 50)[:, 0]
         training = Training(n_steps=10, n_snapshots=1, dtype="float64")
-        setting, learns = make_setting(X, y, training=training)
-        looked = look_again([setting], 0, recipe_of(mask(30, [0])), learns)
+        problem, folds = problem_and_folds(X, y, training=training)
+        looked, frequency = look([problem], 0, mask(30, [0]), folds)
         assert looked.recipe.support.sum() == 1
-        assert not looked.frequency.any()
+        assert not frequency.any()
 
 
 # ---- networks with linear columns

@@ -7,10 +7,12 @@ from scipy import sparse
 from choices import EMPTY, FAST, FEW, make_candidates
 from problems import ESTIMATORS, linear_response, normal_columns
 from stochgate import GatedRegressor, NoFeatureSelectedWarning, Training
-from stochgate.choice import auto
-from stochgate.choice.comparison import start_contest
+from stochgate.choice import auto, signal
+from stochgate.choice.comparison import start_comparison
+from stochgate.choice.defaults import DEFAULTS
+from stochgate.choice.recipe import make_recipe
 from stochgate.choice.second_look import smallest_p
-from stochgate.choice.signal import LEVEL, combine, finds_signal
+from stochgate.choice.signal import Signal, combine, finds_signal
 from stochgate.datasets import make_noise
 
 
@@ -52,8 +54,8 @@ def test_a_sure_gain_asks_for_no_further_test():
 def test_the_gain_is_free_of_the_choice():
     """Each of many lucky cells is good on one fold only: the fold it is chosen for gains nothing."""
     losses = np.where(np.eye(5, dtype=bool), EMPTY - 0.5, EMPTY + 0.1)
-    signal = finds_signal(make_candidates(losses, [FEW] * 5), np.repeat(EMPTY[:, None], 2, axis=1), 100)
-    assert signal.gain < 0
+    found = finds_signal(make_candidates(losses, [FEW] * 5), np.repeat(EMPTY[:, None], 2, axis=1), 100)
+    assert found.gain < 0
 
 
 def test_where_nothing_is_judged_the_columns_are_asked():
@@ -79,7 +81,7 @@ def asked(monkeypatch, X, y, groups=None, **parameters):
         numbers.append(len(args[4]))
         return finds_signal(*args)
 
-    monkeypatch.setattr(auto, "finds_signal", count)
+    monkeypatch.setattr(signal, "finds_signal", count)
     GatedRegressor(network="linear", **FAST, **parameters).fit(X, y, groups=groups)
     return numbers
 
@@ -111,7 +113,7 @@ def test_a_kept_column_makes_no_signal_of_the_others():
         y = 3 * X[:, 0] + normal_columns(200, 1, seed + 100)[:, 0]
         model = GatedRegressor(network="linear", always_keep=[0], **FAST).fit(X, y)
         selected += int(model.get_support().sum()) - 1
-        losses = model._found.losses
+        losses = model._choice.losses
         assert losses["selected"] < 0.2 * losses["none"]
     assert selected == 0
 
@@ -125,8 +127,8 @@ def test_an_effect_beside_a_kept_column_is_found():
 
 def test_a_signal_that_no_set_can_use_is_none(monkeypatch):
     noise = make_noise(100, 10, kind="regression", random_state=1)
-    monkeypatch.setattr(auto, "_find_signal", lambda *_: auto.Signal(0.0, 0.1, True))
-    monkeypatch.setattr(auto, "judge_kept", lambda contest, _: (contest.empty - 9, contest.empty_blocks))
+    monkeypatch.setattr(auto, "find_signal", lambda *_: Signal(0.0, 0.1, True))
+    monkeypatch.setattr(auto, "judge_kept", lambda among: (among.empty - 9, among.empty_blocks))
     with pytest.warns(NoFeatureSelectedWarning):
         model = GatedRegressor(network="linear", **FAST).fit(noise.X, noise.y)
     assert model.summary().verdict == "no signal found"
@@ -137,10 +139,8 @@ def test_a_signal_that_no_set_can_use_is_none(monkeypatch):
 
 def find_smallest(estimator_class, X, y):
     model = estimator_class(network="linear", training=Training(dtype="float64"), random_state=0)
-    task, _ = model._task(X, y, None, None, ())
-    contest = start_contest(task, 5, None)
-    setting, keep = next(iter(contest.settings.values()))[0], np.zeros(X.shape[1], dtype=bool)
-    return smallest_p(setting, auto.make_recipe(None, keep), contest.first)
+    comparison = start_comparison(model._make_problem(X, y, None, None)[0], 5, None)
+    return smallest_p(comparison.simplest, make_recipe(None, comparison.keep), comparison.first)
 
 
 @pytest.mark.parametrize("estimator_class", ESTIMATORS)
@@ -153,4 +153,4 @@ def test_noise_has_a_small_p_as_seldom_as_it_says(estimator_class):
 
 def test_a_strong_column_has_a_small_p():
     X, y = linear_response(100, 8)
-    assert find_smallest(GatedRegressor, X, y) < LEVEL
+    assert find_smallest(GatedRegressor, X, y) < DEFAULTS.signal_level

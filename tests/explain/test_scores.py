@@ -10,12 +10,13 @@ from sklearn.model_selection import LeaveOneOut
 
 from problems import ESTIMATORS, make_problem, normal_columns, short_training, three_classes
 from stochgate import GatedClassifier, GatedRegressor, survival_target
+from stochgate.choice import recipe
 from stochgate.engine.data import Scaling
 from stochgate.engine.trained import _join_scaling
+from stochgate.explain import scores as explain_scores
 from stochgate.explain.scores import held_out_scores
 from stochgate.metrics import concordance_index
 from stochgate.objectives import Classification, Cox, Regression
-from stochgate.problem.setting import Setting
 
 WEIGHTS = np.random.default_rng(3).integers(0, 3, size=(2, 60)).astype(float)
 
@@ -83,7 +84,7 @@ def test_scores_with_what_a_second_look_added():
     model = GatedRegressor(network="linear", cv=3, random_state=0, training=short_training())
     model.fit(X, 3 * X[:, 0] + 0.25 * X[:, 1] + noise)
     found = model.summary().scores
-    assert model._found.added
+    assert model._choice.added
     assert found["selected"] == pytest.approx(found["all"], abs=0.03)
 
 
@@ -103,11 +104,12 @@ def test_models_that_centre_and_models_that_do_not_are_joined():
 def test_all_columns_are_scored_by_a_team_as_they_were_judged(monkeypatch):
     X, y = make_problem(GatedClassifier)
     model = GatedClassifier(network="mlp", cv=3, training=short_training(), random_state=0).fit(X, y)
-    teams, plan = [], Setting.refit_plan
-    monkeypatch.setattr(
-        Setting, "refit_plan", lambda *a, **k: teams.append(k["n_members"]) or plan(*a, **k)
-    )
-    held_out_scores(model._found)
+    teams = []
+    for module in (recipe, explain_scores):
+        plan = module.plan_refits
+        count = lambda *a, plan=plan, **k: teams.append(k["n_members"]) or plan(*a, **k)  # noqa: E731
+        monkeypatch.setattr(module, "plan_refits", count)
+    held_out_scores(model._choice)
     assert teams == [4, 4]
 
 
@@ -118,8 +120,8 @@ def test_kept_columns_are_open_where_nothing_else_is_selected():
         network="linear", cv=3, always_keep=[0], training=short_training(), random_state=0
     )
     model.fit(X, y)
-    found = replace(model._found, opened=np.zeros_like(model._found.opened), added=False)
-    assert held_out_scores(found)["selected"] > 0.9
+    choice = replace(model._choice, opened=np.zeros_like(model._choice.opened), added=False)
+    assert held_out_scores(choice)["selected"] > 0.9
 
 
 def test_folds_that_can_not_be_judged_are_left_out():

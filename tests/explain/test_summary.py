@@ -12,16 +12,17 @@ from sklearn.linear_model import LinearRegression
 
 from problems import as_frame, linear_response, normal_columns, survival_times, three_classes, two_classes
 from stochgate import GatedClassifier, GatedCox, GatedRegressor, NoFeatureSelectedWarning, Training
-from stochgate.choice.folds import LEARNS
-from stochgate.choice.path import train_cells
+from stochgate.choice.cells import train_cells
 from stochgate.choice.signal import Signal
 from stochgate.choice.tables import make_table
 from stochgate.datasets import make_noise
 from stochgate.explain.direction import find_directions, read_direction, waypoints
-from stochgate.explain.leave_one_out import correlations, find_stand_ins, rises_without, wilson_interval
-from stochgate.explain.summary import judge
+from stochgate.explain.leave_one_out import rises_without
+from stochgate.explain.stand_ins import correlations, find_stand_ins
+from stochgate.explain.summary import judge, wilson_interval
 from stochgate.explain.summary_table import COLUMNS
-from stochgate.problem.setting import Setting
+from stochgate.problem.problem import Problem
+from stochgate.problem.rows import LEARNS
 
 FAST = {"network": "linear", "training": Training(n_steps=200, n_snapshots=10), "random_state": 0}
 CONVERGED = {**FAST, "training": Training(n_steps=400, n_snapshots=20, lr=0.1)}
@@ -79,9 +80,9 @@ def test_gates_and_frequencies_are_those_of_the_fit(linear_fit):
 
 def losses_by_hand(model, columns):
     """Return the folds' held-out losses of least squares on some columns, y on the scale learnt from."""
-    X, y = model._found.task.X[:, columns], model._found.task.target.rows["y"][:, 0].numpy()
+    X, y = model._choice.problem.X[:, columns], model._choice.problem.target.rows["y"][:, 0].numpy()
     losses = []
-    for learns in model._found.contest.learns == LEARNS:
+    for learns in model._choice.comparison.folds == LEARNS:
         predicted = LinearRegression().fit(X[learns], y[learns]).predict(X[~learns])
         losses.append(np.mean((y[~learns] - predicted) ** 2) / y[learns].var())
     return np.array(losses)
@@ -256,9 +257,11 @@ def test_noise_has_no_signal_and_no_features(noise_fit):
 def test_features_asked_for_do_not_make_a_signal(noise_fit):
     at_size = noise_fit.at(k=3).summary()
     assert (at_size.verdict, at_size.n_features) == ("no signal found", 3)
-    task = noise_fit._found.task
+    problem = noise_fit._choice.problem
     asked = (
-        GatedRegressor(n_features_to_select=3, **FAST).fit(task.X, task.target.rows["y"][:, 0]).summary()
+        GatedRegressor(n_features_to_select=3, **FAST)
+        .fit(problem.X, problem.target.rows["y"][:, 0])
+        .summary()
     )
     assert (asked.verdict, asked.n_features) == ("no signal found", 3)
     assert "asked for" in asked.text
@@ -276,15 +279,15 @@ def test_features_asked_for_do_not_make_a_signal(noise_fit):
     ],
 )
 def test_a_clear_signal_is_sure_and_agreed_on(linear_fit, signal, frequency, verdict, told):
-    found = linear_fit._found
-    found = replace(found, signal=signal, frequency=np.full_like(found.frequency, frequency))
-    given, hints = judge(found, np.array([0, 1]))
+    choice = linear_fit._choice
+    choice = replace(choice, signal=signal, frequency=np.full_like(choice.frequency, frequency))
+    given, hints = judge(choice, np.array([0, 1]))
     assert given == verdict
     assert all(text in hint for text, hint in zip(told, hints, strict=True))
 
 
 def test_verdict_gain_and_size_are_those_of_the_fit(linear_fit):
-    summary, signal = linear_fit.summary(), linear_fit._found.signal
+    summary, signal = linear_fit.summary(), linear_fit._choice.signal
     assert summary.verdict == "clear signal"
     assert (summary.gain, summary.error) == (signal.gain, signal.error)
     assert (summary.n_features, summary.n_features_in, summary.n_folds) == (2, 6, 5)
@@ -332,19 +335,19 @@ def test_every_fit_has_its_own_summary(linear_fit):
 def test_the_last_feature_is_worth_the_whole_gain():
     X, y = linear_response(200)
     model = GatedRegressor(n_features_to_select=1, **CONVERGED).fit(X, y)
-    found = model._found
+    choice = model._choice
     rise = model.summary().features["loss_without"][0]
-    assert rise == pytest.approx((found.contest.empty - losses_by_hand(model, [0])).mean(), rel=0.02)
+    assert rise == pytest.approx((choice.comparison.empty - losses_by_hand(model, [0])).mean(), rel=0.02)
 
 
 def test_features_past_the_hidden_layers_stay_there_when_others_are_left_out():
     X = normal_columns(200, 4)
     y = np.abs(X[:, 0]) + 0.5 * X[:, 1]
     model = GatedRegressor(n_features_to_select=2, **HIDDEN).fit(X, y)
-    found = model._found
+    choice = model._choice
     gates = np.array([1, 0])
-    deep = rises_without(found, gates, None).mean(axis=1)
-    bent_is_linear = replace(found, recipe=replace(found.recipe, linear=np.arange(4) == 0))
+    deep = rises_without(choice, gates, None).mean(axis=1)
+    bent_is_linear = replace(choice, recipe=replace(choice.recipe, linear=np.arange(4) == 0))
     flat = rises_without(bent_is_linear, gates, None).mean(axis=1)
     assert deep[1] > 0.3
     assert abs(flat[1]) < 0.1 * deep[1]  # a straight line is no use for an absolute value
@@ -352,27 +355,27 @@ def test_features_past_the_hidden_layers_stay_there_when_others_are_left_out():
 
 @pytest.mark.parametrize(("lam", "stage"), [(None, "refit"), (0.3, "path")])
 def test_leaving_out_features_is_training_with_fewer_gates(linear_fit, lam, stage):
-    found = linear_fit._found
-    learns = found.contest.learns
-    allowed = np.zeros((3, len(learns), 6), dtype=bool)
+    choice = linear_fit._choice
+    folds = choice.comparison.folds
+    allowed = np.zeros((3, len(folds), 6), dtype=bool)
     allowed[0, :, [0, 1]] = allowed[1, :, 1] = allowed[2, :, 0] = True
-    cells = train_cells(found.setting, stage, np.full(3, lam or 0.0), learns, allowed)
-    rises = rises_without(found, np.array([0, 1]), lam)
+    cells = train_cells(choice.problem, stage, np.full(3, lam or 0.0), folds, allowed)
+    rises = rises_without(choice, np.array([0, 1]), lam)
     np.testing.assert_allclose(rises, cells.losses[1:] - cells.losses[0], rtol=1e-3, atol=1e-4)
 
 
 def test_refits_of_the_same_features_on_the_same_fold_are_trained_once(linear_fit, monkeypatch):
-    found = linear_fit._found
-    learns = found.contest.learns
-    allowed = np.zeros((3, len(learns), 6), dtype=bool)
+    choice = linear_fit._choice
+    folds = choice.comparison.folds
+    allowed = np.zeros((3, len(folds), 6), dtype=bool)
     allowed[:, :, 0] = allowed[1:, 0, 1] = allowed[2, :, 2] = True  # new for all folds, for one, for all
     trained = []
-    execute = Setting.execute
-    monkeypatch.setattr(Setting, "execute", lambda *given: trained.append(given[1]) or execute(*given))
-    cells = train_cells(found.setting, "refit", np.arange(3.0), learns, allowed)
-    assert trained[0].n_models == 2 * len(learns) + 1
+    execute = Problem.execute
+    monkeypatch.setattr(Problem, "execute", lambda *given: trained.append(given[1]) or execute(*given))
+    cells = train_cells(choice.problem, "refit", np.arange(3.0), folds, allowed)
+    assert trained[0].n_models == 2 * len(folds) + 1
     for i in range(3):
-        alone = train_cells(found.setting, "refit", np.full(1, float(i)), learns, allowed[i : i + 1])
+        alone = train_cells(choice.problem, "refit", np.full(1, float(i)), folds, allowed[i : i + 1])
         for field in fields(alone)[1:]:
             found_one, expected = getattr(cells, field.name)[i], getattr(alone, field.name)[0]
             np.testing.assert_allclose(found_one, expected, rtol=1e-3, atol=1e-6, err_msg=field.name)
@@ -380,7 +383,7 @@ def test_refits_of_the_same_features_on_the_same_fold_are_trained_once(linear_fi
 
 def test_more_features_than_are_left_out_in_turn_have_no_number(linear_fit, monkeypatch):
     monkeypatch.setattr("stochgate.explain.leave_one_out.MOST_REFITS", 1)
-    rises = rises_without(linear_fit._found, np.array([0, 1]), None)
+    rises = rises_without(linear_fit._choice, np.array([0, 1]), None)
     assert np.isfinite(rises).all(axis=1).tolist() == [True, False]
 
 
@@ -416,7 +419,6 @@ def test_directions_read_no_more_than_a_thousand_rows(linear_fit):
             read.append(len(X))
             return super().outputs(X)
 
-    found = linear_fit._found
     watched = Watched(**vars(linear_fit._predictor))
-    find_directions(watched, np.tile(found.task.X, (20, 1)), relative=False)
+    find_directions(watched, np.tile(linear_fit._choice.problem.X, (20, 1)), relative=False)
     assert read == [3 * 1000] * 2

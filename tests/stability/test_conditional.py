@@ -5,9 +5,9 @@ import pytest
 import torch
 from scipy import sparse
 
+from choices import read_problem
 from problems import normal_columns
 from stochgate import GatedClassifier, GatedCox, GatedRegressor, Training, survival_target
-from stochgate.choice.comparison import make_settings
 from stochgate.datasets import make_noise
 from stochgate.objectives import Cox
 from stochgate.stability.conditional import _shuffle_within, conditional_p_values
@@ -19,11 +19,10 @@ def p_values(model, X, y, candidates=None, seed=0, lam=0.3, **how):
     model.set_params(network="linear", random_state=0)
     if model.training is None:
         model.set_params(training=Training(n_steps=100, n_snapshots=2))
-    task, _ = model._task(X, y, None, None, ())
-    ((setting, _),) = make_settings(task, np.zeros(len(y), dtype=np.int64)).values()
+    problem = read_problem(model, X, y)
     halves = complementary_pairs(X.shape[0], 4, seed=0)
-    candidates = np.ones(setting.design.n_gates, dtype=bool) if candidates is None else candidates
-    return conditional_p_values(setting, lam, 100, halves, candidates, seed, **how)
+    candidates = np.ones(problem.design.n_gates, dtype=bool) if candidates is None else candidates
+    return conditional_p_values(problem, lam, 100, halves, candidates, seed, **how)
 
 
 def correlated(shift=0.0, seed=0):

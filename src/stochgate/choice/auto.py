@@ -1,164 +1,126 @@
-"""The automatic choice: network, penalty, features and steps, then the final model."""
+"""The automatic choice: the steps of docs/how-lambda-is-chosen.md, in its words."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from stochgate.choice.candidates import JUDGED_MEMBERS, find_sets, judge_kept
-from stochgate.choice.comparison import SMALLEST_FOR_K, Contest, make_lams, start_contest
-from stochgate.choice.exact_k import joint_sets
-from stochgate.choice.global_test import global_p
-from stochgate.choice.path import REFITS, Cells, train_cells
-from stochgate.choice.rules import RULES, Candidate, list_candidates
-from stochgate.choice.second_look import Looked, look_again, smallest_p
-from stochgate.choice.signal import Signal, finds_signal
+from stochgate.choice.candidates import (
+    Stages,
+    join,
+    judge_all_columns,
+    judge_joint_sets,
+    judge_kept,
+    judge_teams,
+    train_paths,
+)
+from stochgate.choice.cells import Cells
+from stochgate.choice.comparison import Comparison, best_on_all_columns, start_comparison
+from stochgate.choice.final import Choice, FinalModel, train_final
+from stochgate.choice.path import make_lams, race
+from stochgate.choice.recipe import Recipe, make_recipe
+from stochgate.choice.rules import Candidate, ask_user, choose_set, list_candidates
+from stochgate.choice.second_look import JudgedRecipe, look_again
+from stochgate.choice.signal import find_signal
 from stochgate.choice.tables import path_table
-from stochgate.problem.setting import Recipe, Setting
-from stochgate.problem.task import Fitted, Task
-
-FINAL_MEMBERS = 16  # models in the final team,
-MANY = 1000  # but one on more gates than these, for its cost
+from stochgate.problem.problem import Problem
 
 
-@dataclass(frozen=True)
-class Found:
-    """What the automatic choice leaves beside the final model.
-
-    Attributes
-    ----------
-    network : str
-    recipe : Recipe
-    frequency, importance : ndarray, shape (n_gates,)
-    table : DataFrame or list of dict
-    signal : Signal
-    task : Task
-    contest : Contest
-    candidates : list of Candidate
-        Those of the chosen network; the others' data are let go.
-    opened : ndarray of bool, shape (n_folds, n_gates)
-        The gates each fold opens where the chosen set comes from.
-    losses : dict of float
-        Held-out losses of the model without features ("none"), of the chosen one ("selected") and of the
-        best model on all columns ("all").
-    reference : tuple of str and Recipe, or None
-        The network of the best model on all columns, and how that was trained.
-    added : bool
-        Whether the second look added features.
-    """
-
-    network: str
-    recipe: Recipe
-    frequency: np.ndarray
-    importance: np.ndarray
-    table: Any
-    signal: Signal
-    task: Task
-    contest: Contest
-    candidates: list[Candidate]
-    opened: np.ndarray
-    losses: dict[str, float]
-    reference: tuple[str, Recipe] | None
-    added: bool = False
-
-    @property
-    def setting(self) -> Setting:
-        """The chosen network's setting."""
-        return self.contest.settings[self.network][0]
-
-    def seen_by(self, candidate: Candidate | None, recipe: Recipe) -> "Found":
-        """Return what is known of another recipe: the frequencies are those of a candidate near to it."""
-        found = replace(self, recipe=recipe, losses={**self.losses, "selected": float("nan")})
-        if candidate is None:
-            return found
-        frequency = np.where(self.task.gate_map.keep, 1.0, candidate.opened.mean(axis=0))
-        return replace(found, frequency=frequency, opened=candidate.opened)
-
-    def train(self, recipe: Recipe, lam: float) -> Fitted:
-        """Train the chosen network by another recipe on all rows."""
-        n_members = self.setting.team_size(FINAL_MEMBERS if 0 < recipe.support.sum() <= MANY else 1)
-        trained, design = recipe.train(self.setting, self.setting.weights[None], n_members=n_members)
-        return Fitted(trained, design, self.contest.settings[self.network][1], lam, self, recipe.shrink)
-
-
-def fit_auto(task: Task, cv: Any, groups: Any, rule: Any, names: list[Any]) -> Fitted:
-    """Race the networks, judge sets of every size, choose, look again, and train on all rows.
+def fit_auto(problem: Problem, cv: Any, groups: Any, rule: Any, names: list[Any]) -> FinalModel:
+    """Choose network, penalty, features and steps, and train the final model on all rows.
 
     Parameters
     ----------
-    task : Task
+    problem : Problem
     cv, groups : as in `make_folds`
     rule : str or callable
         A key of `RULES`, or a function of the table that returns the position of a row, or None.
     names : list
         What the features are called.
     """
-    contest = start_contest(task, cv, groups)
-    networks, settings = list(contest.settings), [setting for setting, _ in contest.settings.values()]
-    keep, lams = task.gate_map.keep, make_lams(len(task.weights)) * task.gate_map.n_gates
-    stages = find_sets(contest, lams, all_kept=bool(keep.all()))
-    candidates = list_candidates(stages)
-    table = path_table(candidates, networks, task.gate_map.spread, names)
-    kept = judge_kept(contest, keep)
-    signal = _find_signal(candidates, contest, keep, kept[1])
+    comparison = start_comparison(problem, cv, groups)  # the folds; far values: as they are, or drawn in?
+    lams = make_lams(problem.n_samples) * problem.gates.n_gates
+    stages = judge_sets(comparison, lams)
+    candidates, keep = list_candidates(stages), comparison.keep
+    table = path_table(candidates, comparison.networks, problem.gates.spread, names)
+
+    kept, kept_blocks = judge_kept(comparison)
+    signal = find_signal(candidates, comparison, kept_blocks)  # is there a signal?
+
+    chosen = None  # which set?
     if callable(rule):
-        chosen = _ask(rule, table, candidates)
-        looked = _as_judged(chosen, keep)
-    else:
-        chosen, looked = _choose(rule, candidates, settings, contest, keep, signal.found, kept[0])
-        signal = replace(signal, found=signal.found and (chosen is not None or looked.loss is not None))
-    at, recipe = looked.network, looked.recipe
-    opened = np.zeros((len(contest.learns), len(keep)), dtype=bool) if chosen is None else chosen.opened
-    frequency = np.where(keep, 1.0, np.maximum(opened.mean(axis=0), looked.frequency))
-    importance = np.where(keep, 1.0, (frequency + _mean_probability(stages[_network_of(chosen)])) / 2)
-    found = Found(
-        networks[at],
-        recipe,
-        frequency,
-        importance,
-        table,
-        signal,
-        task,
-        contest.only(networks[at]),
-        [c for c in candidates if c.network == at],
-        opened,
-        _losses(contest, candidates, chosen, looked.loss, kept[0]),
-        _reference(contest, candidates),
-        looked.loss is not None,
+        chosen = ask_user(rule, table, candidates)
+    elif signal.found or keep.all():
+        chosen = choose_set(rule, candidates, comparison.standard(candidates), keep, kept)
+
+    final = JudgedRecipe(network=_network_of(chosen), recipe=make_recipe(chosen, keep))
+    frequency = np.zeros(len(keep))
+    if not callable(rule) and signal.found and groups is None and not keep.all():
+        final, frequency = look_again(list(comparison.problems.values()), final, comparison.first)
+    added = not np.isnan(final.loss)
+    if not callable(rule):
+        signal = replace(signal, found=signal.found and (chosen is not None or added))
+
+    network = comparison.networks[final.network]
+    opened = np.zeros((len(comparison.folds), len(keep)), dtype=bool) if chosen is None else chosen.opened
+    frequency = np.where(keep, 1.0, np.maximum(opened.mean(axis=0), frequency))
+    probability = _mean_probability(stages[_network_of(chosen)])
+    return train_final(
+        Choice(
+            network=network,
+            recipe=final.recipe,
+            lam=float(lams[0] if chosen is None else chosen.cells.lams[chosen.cell]),
+            frequency=frequency,
+            importance=np.where(keep, 1.0, (frequency + probability) / 2),
+            table=table,
+            signal=signal,
+            comparison=comparison.only(network),
+            candidates=[c for c in candidates if c.network == final.network],
+            opened=opened,
+            losses=held_out_means(comparison, candidates, chosen, kept, final.loss),
+            reference=_reference(comparison, candidates),
+            added=added,
+        )
     )
-    return found.train(recipe, float(lams[0] if chosen is None else chosen.cells.lams[chosen.cell]))
 
 
-def _losses(
-    contest: Contest,
+def judge_sets(comparison: Comparison, lams: np.ndarray) -> Stages:
+    """Train and judge every set of features that may be chosen; return each network's cells."""
+    if comparison.keep.all():  # nothing is penalised: only network and steps are chosen
+        return race(list(comparison.problems.values()), lams[:1], comparison.folds, comparison.empty)
+    paths, stages = train_paths(comparison, lams)  # path, survivors, refits
+    stages = join(stages, judge_all_columns(comparison))  # reference
+    stages = join(stages, judge_joint_sets(comparison, paths))  # growing
+    return join(stages, judge_teams(comparison, stages))  # teams
+
+
+def held_out_means(
+    comparison: Comparison,
     candidates: list[Candidate],
     chosen: Candidate | None,
-    looked: float | None,
     kept: np.ndarray,
+    with_added: float = float("nan"),
 ) -> dict[str, float]:
     """Return the held-out losses that tell what the chosen features are worth.
 
     That of the second look counts where it added any; where nothing is chosen, that of the kept features.
     """
-    reference = contest.standard(candidates).reference
-    n_folds = len(contest.learns if chosen is None else chosen.losses)
-    none = float(contest.empty[:n_folds].mean())
+    reference = comparison.standard(candidates).reference
+    n_folds = len(comparison.folds if chosen is None else chosen.losses)
     selected = float(kept.mean()) if chosen is None else chosen.loss
     return {
-        "none": none,
-        "selected": selected if looked is None else looked,
+        "none": float(comparison.empty[:n_folds].mean()),
+        "selected": selected if np.isnan(with_added) else with_added,
         "all": float("nan") if reference is None else float(reference.mean()),
     }
 
 
-def _reference(contest: Contest, candidates: list[Candidate]) -> tuple[str, Recipe] | None:
+def _reference(comparison: Comparison, candidates: list[Candidate]) -> tuple[str, Recipe] | None:
     """Return network and recipe of the best model on all columns."""
-    best = contest.reference(candidates)
+    best = best_on_all_columns(candidates)
     if best is None:
         return None
-    return list(contest.settings)[best.network], make_recipe(best, np.zeros(len(best.support), dtype=bool))
+    return comparison.networks[best.network], make_recipe(best, np.zeros(len(best.support), dtype=bool))
 
 
 def _mean_probability(stages: list[Cells]) -> np.ndarray:
@@ -168,129 +130,6 @@ def _mean_probability(stages: list[Cells]) -> np.ndarray:
     return np.concatenate(of or [np.zeros_like(stages[0].probability)]).mean(axis=0)
 
 
-def make_recipe(candidate: Candidate | None, keep: np.ndarray) -> Recipe:
-    """Return how a candidate's final model is trained: as its folds were, on all rows."""
-    none = np.zeros_like(keep)
-    if candidate is None:
-        return Recipe(keep, none, None, None if keep.any() else 1)
-    cells, cell = candidate.cells, candidate.cell
-    lam = None if cells.stage in REFITS else float(cells.lams[cell])
-    return Recipe(candidate.support | keep, none, lam, int(cells.step[cell]), float(cells.shrink[cell]))
-
-
 def _network_of(candidate: Candidate | None) -> int:
     """Return the position of a candidate's network; without features it is the first."""
     return 0 if candidate is None else candidate.network
-
-
-def _as_judged(candidate: Candidate | None, keep: np.ndarray) -> Looked:
-    """Return a candidate as it was judged, where nothing is looked for."""
-    return Looked(make_recipe(candidate, keep), np.zeros(len(keep)), network=_network_of(candidate))
-
-
-def _find_signal(
-    candidates: list[Candidate], contest: Contest, keep: np.ndarray, kept: np.ndarray
-) -> Signal:
-    """Ask the held-out rows, all columns together and each of them whether there is a signal.
-
-    Where features are kept it must be one beside them, and all columns together are not asked. Single
-    columns are not where rows are in groups: that test takes rows for independent.
-    """
-    setting, n_folds = next(iter(contest.settings.values()))[0], len(candidates[0].losses)
-    tests: list[Callable[[], float | None]] = []
-    if not keep.any():
-        tests.append(partial(global_p, setting, setting.seed, contest.groups))
-    if not keep.all() and contest.groups is None:
-        tests.append(partial(smallest_p, setting, make_recipe(None, keep), contest.first))
-    return finds_signal(candidates, kept[:n_folds], len(setting.weights), len(contest.first), tests)
-
-
-def _choose(
-    rule: str,
-    candidates: list[Candidate],
-    settings: list[Setting],
-    contest: Contest,
-    keep: np.ndarray,
-    signal: bool,
-    kept: np.ndarray,
-) -> tuple[Candidate | None, Looked]:
-    """Apply a rule to what gained anything on held-out rows, and look again.
-
-    Where nothing did the model without features is looked at. Without a signal nothing is chosen nor
-    looked at, nor is it where rows are in groups: a look takes them for independent.
-    """
-    teams = any(c.cells.stage == "team" for c in candidates)
-    single = [stage for stage in REFITS if stage != "team"] if teams else []
-    usable = [c for c in candidates if c.is_selection and c.cells.stage not in single]
-    usable = [c for c in usable if signal and c.loss < kept.mean()]
-    if keep.all():
-        usable = [c for c in candidates if np.isfinite(c.losses).all()]
-    chosen = RULES[rule](usable, contest.standard(candidates)) if usable else None
-    if contest.groups is not None or keep.all() or not signal:
-        return chosen, _as_judged(chosen, keep)
-    return chosen, look_again(settings, _network_of(chosen), make_recipe(chosen, keep), contest.first)
-
-
-def _ask(rule: Any, table: Any, candidates: list[Candidate]) -> Candidate | None:
-    """Return what a user's function chooses."""
-    row = rule(table)
-    if row is None:
-        return None
-    if not isinstance(row, (int, np.integer)) or not 0 <= row < len(candidates):
-        raise ValueError(
-            f"rule returned {row!r}; expected a row of the path, 0 to {len(candidates) - 1}, or None."
-        )
-    return candidates[row]
-
-
-def fit_exactly(task: Task, cv: Any, groups: Any, k: int, names: list[Any]) -> Fitted:
-    """Choose the network by held-out rows, and k gates by one model on all rows.
-
-    Parameters
-    ----------
-    task, cv, groups, names : as in `fit_auto`
-    k : int
-    """
-    contest = start_contest(task, cv, groups)
-    lams = make_lams(len(task.weights), SMALLEST_FOR_K) * task.gate_map.n_gates
-    learns = contest.first
-    with_all = np.vstack([learns, np.ones_like(learns[:1])])
-    on_all, stages = [], []
-    for setting, _ in contest.settings.values():
-        sets, used, probability = joint_sets(setting, lams, with_all, k)
-        on_all.append((sets[-1], used[-1], probability[-1]))
-        cells = train_cells(
-            setting,
-            "team",
-            used[-1:],
-            learns,
-            sets[None, :-1],
-            support=sets[-1:],
-            n_members=setting.team_size(JUDGED_MEMBERS),
-        )
-        stages.append([cells])
-    candidates = list_candidates(stages)
-    chosen = min(candidates, key=lambda c: (c.loss, c.network))
-    name = list(contest.settings)[chosen.network]
-    (support, lam, probability), cells = on_all[chosen.network], chosen.cells
-    recipe = Recipe(support, np.zeros_like(support), None, int(cells.step[0]), float(cells.shrink[0]))
-    frequency = cells.opened[0].mean(axis=0)
-    table = path_table(candidates, list(contest.settings), task.gate_map.spread, names)
-    kept = judge_kept(contest, task.gate_map.keep)
-    signal = _find_signal(candidates, contest, task.gate_map.keep, kept[1])
-    importance = (frequency + probability) / 2
-    found = Found(
-        name,
-        recipe,
-        frequency,
-        importance,
-        table,
-        signal,
-        task,
-        contest.only(name),
-        [chosen],
-        cells.opened[0],
-        _losses(contest, candidates, chosen, None, kept[0]),
-        None,  # no model was trained on all columns
-    )
-    return found.train(recipe, float(lam))

@@ -2,74 +2,117 @@
 
 import numpy as np
 
-from stochgate.choice.comparison import Contest
-from stochgate.choice.growing import N_SEEDS, grow_sets, judge_sizes
-from stochgate.choice.path import (
-    WORTH,
-    Cells,
-    agree,
-    agreement,
-    may_win,
-    race,
-    train_cells,
-    train_path,
-)
-from stochgate.choice.rules import Candidate, for_teams, list_candidates
-from stochgate.engine import FREE
-from stochgate.problem.setting import Setting
+from stochgate.choice.cells import Cells, agreement, train_cells
+from stochgate.choice.comparison import Comparison
+from stochgate.choice.defaults import DEFAULTS
+from stochgate.choice.growing import grow_sets, judge_sizes
+from stochgate.choice.path import agree, may_win, race, train_path
+from stochgate.choice.refits import team_size
+from stochgate.choice.rules import for_teams, list_candidates
 
-JUDGED_MEMBERS = 4  # models in each team that judges a set
-EQUAL = 0.9  # the overlap with their vote at which the folds' sets differ by hardly a feature,
-FEW_OPEN = 0.5  # where at most this share of the gates is open
-FEW = 100  # up to so many gates the model on all columns is a team too; of more a single one, for its cost
+Stages = list[list[Cells]]  # for each network its cells, stage after stage
 
 
-def find_sets(contest: Contest, lams: np.ndarray, *, all_kept: bool) -> list[list[Cells]]:
-    """Train every network's path, sets of every size and the models on all columns, and judge them.
+def join(*stages: Stages) -> Stages:
+    """Return for each network the cells of several stages."""
+    return [[cells for part in parts for cells in part] for parts in zip(*stages, strict=True)]
+
+
+def train_paths(comparison: Comparison, lams: np.ndarray) -> tuple[list[Cells], Stages]:
+    """Train every network's path and, where it may win, its survivors and refits.
+
+    Of few rows the path is first trained on one round of folds: where even these disagree at every
+    penalty the others cannot vote, and no stage follows.
 
     Parameters
     ----------
-    contest : Contest
+    comparison : Comparison
     lams : ndarray, shape (n_lams,), falling
-    all_kept : bool
-        Whether no gate is free: then nothing is penalised, and only network and steps are chosen.
 
     Returns
     -------
-    For each network its cells, stage after stage
+    The networks' paths, and what is judged on all folds
     """
-    settings, learns, first = [s for s, _ in contest.settings.values()], contest.learns, contest.first
-    if all_kept:
-        return race(settings, lams[:1], learns, contest.empty)
-    stages: list[list[Cells]] = [[] for _ in settings]
-    if len(first) < len(learns):  # few rows: where even the first folds disagree the others cannot vote
-        paths = [train_path(setting, lams, first) for setting in settings]
-    if len(first) == len(learns) or any(agree(path) for path in paths):
-        stages = race(settings, lams, learns, contest.empty)
-        paths = [cells[0] for cells in stages]
-    plain = [i for i, (_, data) in enumerate(contest.settings.values()) if data.inputs.encoding is None]
-    every = np.ones((1, *learns.shape[:1], settings[0].design.n_gates), dtype=bool)
-    n_members = members_on_all(every.shape[2])
-    for i in plain or range(len(settings)):
-        size = settings[i].team_size(n_members)
-        stages[i].append(train_cells(settings[i], "all", np.zeros(1), learns, every, n_members=size))
-    with_all = np.vstack([learns, np.ones_like(learns[:1])])
-    grower = _grower(paths, contest.empty, plain, len(first))
-    free = settings[grower].fixed.numpy() == FREE
-    n_seeds = 1 if _best_agrees(paths[grower], free) else N_SEEDS
-    sets, grown = grow_sets(settings[grower], with_all, n_seeds)
-    for j in {grower, *plain}:
-        cells = judge_sizes(settings[j], sets, grown, learns)
-        stages[j] += [] if cells is None else [cells]
-    near = for_teams(list_candidates(stages), len(first))
-    for j in {c.network for c in near}:
-        stages[j].append(_judge_teams(settings[j], [c for c in near if c.network == j], learns))
+    problems, folds, first = list(comparison.problems.values()), comparison.folds, comparison.first
+    if len(first) < len(folds):
+        paths = [train_path(problem, lams, first) for problem in problems]
+        if not any(agree(path) for path in paths):
+            return paths, [[] for _ in problems]
+    stages = race(problems, lams, folds, comparison.empty)
+    return [cells[0] for cells in stages], stages
+
+
+def judge_all_columns(comparison: Comparison) -> Stages:
+    """Judge models on all columns, of the networks that take features as they are (or of all)."""
+    problems, folds = list(comparison.problems.values()), comparison.folds
+    every = np.ones((1, len(folds), len(comparison.keep)), dtype=bool)
+    stages: Stages = [[] for _ in problems]
+    for i in comparison.plain or range(len(problems)):
+        size = team_size(problems[i], n_judging_all(every.shape[2]))
+        stages[i].append(train_cells(problems[i], "all", np.zeros(1), folds, every, n_members=size))
     return stages
 
 
-def members_on_all(n_gates: int) -> int:
+def judge_joint_sets(comparison: Comparison, paths: list[Cells]) -> Stages:
+    """Make sets of every size under a growing penalty, by one network, and refit them by others too.
+
+    One network may find the columns, and another predict better from them.
+    """
+    problems, folds, plain = list(comparison.problems.values()), comparison.folds, comparison.plain
+    grower = _grower(paths, comparison.empty, plain, len(comparison.first))
+    n_seeds = 1 if _best_agrees(paths[grower], ~comparison.keep) else DEFAULTS.n_growing
+    with_all_rows = np.vstack([folds, np.ones_like(folds[:1])])
+    sets, lams = grow_sets(problems[grower], with_all_rows, n_seeds)
+    stages: Stages = [[] for _ in problems]
+    for i in {grower, *plain}:
+        cells = judge_sizes(problems[i], sets, lams, folds)
+        stages[i] += [] if cells is None else [cells]
+    return stages
+
+
+def judge_teams(comparison: Comparison, stages: Stages) -> Stages:
+    """Judge the refitted sets that may be chosen once more, by teams."""
+    near = for_teams(list_candidates(stages), len(comparison.first))
+    judged: Stages = []
+    for i, problem in enumerate(comparison.problems.values()):
+        own = [c for c in near if c.network == i]
+        judged.append([])
+        if own:
+            cells = train_cells(
+                problem,
+                "team",
+                np.array([c.cells.lams[c.cell] for c in own]),
+                comparison.folds,
+                np.stack([c.opened for c in own]),
+                support=np.stack([c.support for c in own]),
+                n_members=team_size(problem, DEFAULTS.n_judging),
+            )
+            judged[i].append(cells)
+    return judged
+
+
+def judge_kept(comparison: Comparison) -> tuple[np.ndarray, np.ndarray]:
+    """Return the held-out losses of the kept gates alone, in the network that is best for them.
+
+    Without any, or where nothing else is free, they are those of the model without features.
+
+    Returns
+    -------
+    losses, by_block : ndarray, shape (n_folds,) and (n_folds, n_blocks)
+    """
+    models, keep, folds = [(comparison.empty, comparison.empty_blocks)], comparison.keep, comparison.folds
+    if keep.any() and not keep.all():
+        alone = np.tile(keep, (1, len(folds), 1))
+        for problem in comparison.problems.values():
+            size = team_size(problem, DEFAULTS.n_judging)
+            cells = train_cells(problem, "team", np.zeros(1), folds, alone, n_members=size)
+            models.append((cells.losses[0], cells.by_block[0]))
+    return min(models, key=lambda model: model[0].mean())
+
+
+def n_judging_all(n_gates: int) -> int:
     """Return how many networks are in the team that judges all columns."""
-    return JUDGED_MEMBERS if n_gates <= FEW else 1
+    return DEFAULTS.n_judging if n_gates <= DEFAULTS.team_on_all else 1
 
 
 def _grower(paths: list[Cells], empty: np.ndarray, plain: list[int], n_first: int) -> int:
@@ -82,7 +125,8 @@ def _grower(paths: list[Cells], empty: np.ndarray, plain: list[int], n_first: in
     empty = empty[: len(best[0])]
     goes_on = np.flatnonzero(may_win(paths, empty)).tolist()
     able = [i for i in goes_on if i in plain] or goes_on
-    able = [i for i in able if best[i].mean() < WORTH * empty.mean()] or able[:1]  # some may have diverged
+    limit = DEFAULTS.worth_refitting * empty.mean()
+    able = [i for i in able if best[i].mean() < limit] or able[:1]  # some may have diverged
     if len(able) == 1:
         return able[0]
     behind = np.array([best[i] for i in able]) - min((best[i] for i in able), key=np.mean)
@@ -96,41 +140,4 @@ def _best_agrees(path: Cells, free: np.ndarray) -> bool:
     Then luck has no part in which they are. Of most gates open it says nothing.
     """
     opened = path.settled[path.losses.mean(axis=1).argmin()][:, free]
-    return bool(0 < opened.mean() <= FEW_OPEN) and agreement(opened) >= EQUAL
-
-
-def judge_kept(contest: Contest, keep: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the held-out losses of the kept gates alone, in the network that is best for them.
-
-    Without any, or where nothing else is free, they are those of the model without features.
-
-    Parameters
-    ----------
-    contest : Contest
-    keep : ndarray of bool, shape (n_gates,)
-
-    Returns
-    -------
-    losses, by_block : ndarray, shape (n_folds,) and (n_folds, n_blocks)
-    """
-    models = [(contest.empty, contest.empty_blocks)]
-    if keep.any() and not keep.all():
-        alone = np.tile(keep, (1, len(contest.learns), 1))
-        for setting, _ in contest.settings.values():
-            size = setting.team_size(JUDGED_MEMBERS)
-            cells = train_cells(setting, "team", np.zeros(1), contest.learns, alone, n_members=size)
-            models.append((cells.losses[0], cells.by_block[0]))
-    return min(models, key=lambda model: model[0].mean())
-
-
-def _judge_teams(setting: Setting, candidates: list[Candidate], learns: np.ndarray) -> Cells:
-    """Judge refitted sets by teams."""
-    return train_cells(
-        setting,
-        "team",
-        np.array([c.cells.lams[c.cell] for c in candidates]),
-        learns,
-        np.stack([c.opened for c in candidates]),
-        support=np.stack([c.support for c in candidates]),
-        n_members=setting.team_size(JUDGED_MEMBERS),
-    )
+    return bool(0 < opened.mean() <= DEFAULTS.few_open) and agreement(opened) >= DEFAULTS.equal

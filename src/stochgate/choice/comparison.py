@@ -1,4 +1,4 @@
-"""The networks that are raced, the penalties of their paths and the folds that judge them."""
+"""What is compared: the problem as each network sees it, on folds that are the same for all."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -6,166 +6,148 @@ from typing import Any
 import numpy as np
 import torch
 
+from stochgate.choice.cells import train_cells
+from stochgate.choice.defaults import DEFAULTS
 from stochgate.choice.folds import count_first, make_blocks, make_folds
-from stochgate.choice.path import train_cells
-from stochgate.choice.rules import Candidate, Standard, worth_of_a_feature
+from stochgate.choice.rules import Candidate, Standard
 from stochgate.engine.inputs import reach_of
 from stochgate.networks import linear
-from stochgate.problem.rows import LEARNS, Prepared
-from stochgate.problem.setting import Setting
-from stochgate.problem.task import Task
-
-SMALLEST_FOR_K = 0.0002  # the path for a given number of features must reach many
-N_BLOCKS = 4  # parts of each fold's held-out rows
-LARGEST, RATIO = 0.06, 60 ** (1 / 7)  # penalties per gate: the largest, and from one to the next
+from stochgate.problem.problem import Problem
+from stochgate.problem.rows import LEARNS
 
 
-def make_lams(n_samples: int, smallest: float = 0.0033) -> np.ndarray:
-    """Return penalties per gate, falling: down to `smallest`, or to log(n) / 2n where that is less.
-
-    At log(n) / 2n a feature must gain what the Bayesian information criterion asks for.
-
-    Examples
-    --------
-    >>> from stochgate.choice.comparison import make_lams
-    >>> make_lams(500).round(4)
-    array([0.06  , 0.0334, 0.0186, 0.0104, 0.0058, 0.0032])
-    """
-    lowest = min(smallest, worth_of_a_feature(n_samples))
-    return LARGEST / RATIO ** np.arange(1 + int(np.ceil(np.log(LARGEST / lowest) / np.log(RATIO))))
-
-
-@dataclass(frozen=True)
-class Contest:
-    """The networks' settings and the folds they are judged on.
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """The problem as each network sees it, and the folds that judge.
 
     Attributes
     ----------
-    settings : dict of (Setting, Prepared)
-        One a network, simple ones first.
-    learns : ndarray, shape (n_folds, n_samples), as of `make_folds`
+    problems : dict of Problem
+        By the network's name, simple ones first.
+    folds : ndarray, shape (n_folds, n_samples), from `make_folds`
     empty, empty_blocks : ndarray, shape (n_folds,) and (n_folds, n_blocks)
         Held-out losses of the model without features.
     groups : ndarray, shape (n_samples,), or None
         Which rows belong together.
-    draw_in : bool
-        Whether values that lie far out are drawn in.
-    first : ndarray, shape (n_first, n_samples)
-        The folds of the first round, in which no row is held out twice.
     """
 
-    settings: dict[str, tuple[Setting, Prepared]]
-    learns: np.ndarray
+    problems: dict[str, Problem]
+    folds: np.ndarray
     empty: np.ndarray
     empty_blocks: np.ndarray
     groups: np.ndarray | None
-    draw_in: bool = False
 
     @property
     def first(self) -> np.ndarray:
-        """The folds of the first round."""
-        return self.learns[: count_first(self.learns)]
+        """The folds of the first round, in which no row is held out twice."""
+        return self.folds[: count_first(self.folds)]
+
+    @property
+    def networks(self) -> list[str]:
+        """The names of the networks."""
+        return list(self.problems)
+
+    @property
+    def simplest(self) -> Problem:
+        """The problem as the first network sees it."""
+        return next(iter(self.problems.values()))
+
+    @property
+    def keep(self) -> np.ndarray:
+        """The gates that stay open, shape (n_gates,)."""
+        return self.simplest.gates.keep
+
+    @property
+    def plain(self) -> list[int]:
+        """Positions of the networks that take the features as they are, not encoded."""
+        return [i for i, p in enumerate(self.problems.values()) if p.inputs.encoding is None]
 
     def standard(self, candidates: list[Candidate]) -> Standard:
         """Return what candidates are held against."""
-        best = self.reference(candidates)
-        losses = None if best is None else best.losses
-        return Standard(self.empty, losses, self.learns.shape[1], len(self.first))
+        best = best_on_all_columns(candidates)
+        return Standard(
+            empty=self.empty,
+            reference=None if best is None else best.losses,
+            n_samples=self.folds.shape[1],
+            n_first=len(self.first),
+        )
 
-    @staticmethod
-    def reference(candidates: list[Candidate]) -> Candidate | None:
-        """Return the best model on all columns."""
-        models = [c for c in candidates if c.cells.stage == "all" and np.isfinite(c.losses).all()]
-        return min(models, key=lambda c: c.loss, default=None)
+    def problem(self, network: str) -> Problem:
+        """Return the problem as a network sees it, made anew where its data were let go."""
+        if network in self.problems:
+            return self.problems[network]
+        like = self.simplest
+        return like.seen_by(like.networks[network], draw_in=like.draw_in)
 
-    def setting(self, task: Task, network: str) -> Setting:
-        """Return a network's setting, made anew where its data were let go."""
-        if network in self.settings:
-            return self.settings[network][0]
-        like, _ = next(iter(self.settings.values()))
-        return _setting(replace(task, draw_in=self.draw_in), network, like.seed, like.blocks)[0]
-
-    def only(self, network: str) -> "Contest":
-        """Return the contest with one network's data alone."""
-        return replace(self, settings={network: self.settings[network]})
+    def only(self, network: str) -> "Comparison":
+        """Return the comparison with one network's data alone."""
+        return replace(self, problems={network: self.problems[network]})
 
 
-def start_contest(task: Task, cv: Any, groups: Any) -> Contest:
-    """Prepare the data for every network, and make the folds."""
-    fold_seed = task.draw_seed()
-    strata = task.objective.strata(task.target.rows).numpy()
-    blocks = make_blocks(N_BLOCKS, strata, fold_seed, groups)
-    seed = task.draw_seed()
-    settings = make_settings(task, blocks, seed)
-    first, _ = next(iter(settings.values()))
-    learns = _judgeable(first, make_folds(cv, strata, fold_seed, groups))
-    empty = first.empty_losses(learns)
-    plain = any(data.inputs.encoding is None for _, data in settings.values())
-    draw_in = plain and gains_drawn_in(task, blocks, seed, learns[: count_first(learns)])
-    if draw_in:
-        del first, settings  # the data are made anew
-        settings = make_settings(replace(task, draw_in=True), blocks, seed)
-    return Contest(settings, learns, *empty, groups, draw_in)
+def best_on_all_columns(candidates: list[Candidate]) -> Candidate | None:
+    """Return the best model on all columns."""
+    models = [c for c in candidates if c.cells.stage == "all" and np.isfinite(c.losses).all()]
+    return min(models, key=lambda c: c.loss, default=None)
 
 
-def gains_drawn_in(task: Task, blocks: np.ndarray, seed: int, learns: np.ndarray) -> bool:
+def start_comparison(problem: Problem, cv: Any, groups: Any) -> Comparison:
+    """Make the folds, decide on far values, and make the data for every network.
+
+    Parameters
+    ----------
+    problem : Problem
+    cv, groups : as in `make_folds`
+    """
+    fold_seed, strata = problem.draw_seed(), problem.strata
+    blocks = make_blocks(DEFAULTS.n_blocks, strata, fold_seed, groups)
+    problem = replace(problem, blocks=blocks, seed=problem.draw_seed())
+    folds = _judgeable(problem, make_folds(cv, strata, fold_seed, groups))
+    first = folds[: count_first(folds)]
+    empty, empty_blocks = problem.empty_losses(folds)
+    problems = seen_by_each(problem)
+    if any(p.inputs.encoding is None for p in problems.values()) and gains_drawn_in(problem, first):
+        del problems  # the data are made anew
+        problems = seen_by_each(problem, draw_in=True)
+    return Comparison(problems=problems, folds=folds, empty=empty, empty_blocks=empty_blocks, groups=groups)
+
+
+def seen_by_each(problem: Problem, *, draw_in: bool = False) -> dict[str, Problem]:
+    """Return the problem as each of its networks sees it."""
+    problems = {
+        name: problem.seen_by(network, draw_in=draw_in) for name, network in problem.networks.items()
+    }
+    if len(problems) > 1:  # an encoding that cuts nothing, as of binary columns, adds nothing to the others
+        problems = {name: made for name, made in problems.items() if not made.inputs.cuts_nothing}
+    return problems
+
+
+def gains_drawn_in(problem: Problem, folds: np.ndarray) -> bool:
     """Return whether held-out rows are predicted better once far values are drawn in.
 
     That is asked of linear models on all columns, and only where some column has values far out. The
     gain must be larger than its standard error.
     """
-    if not task.training.standardize or not np.isfinite(reach_of(task.X)).any():
+    if not problem.training.standardize or not np.isfinite(reach_of(problem.X)).any():
         return False
     losses = []
     for draw_in in (False, True):
-        probe = replace(task, networks={"linear": linear()}, draw_in=draw_in, callbacks=())
-        setting, _ = _setting(probe, "linear", seed, blocks)
-        every = np.ones((1, len(learns), setting.design.n_gates), dtype=bool)
-        losses.append(train_cells(setting, "all", np.zeros(1), learns, every).losses[0])
+        probe = replace(problem, callbacks=()).seen_by(linear(), draw_in=draw_in)
+        every = np.ones((1, len(folds), probe.design.n_gates), dtype=bool)
+        losses.append(train_cells(probe, "all", np.zeros(1), folds, every).losses[0])
     gain = losses[0] - losses[1]
     return bool(gain.mean() > gain.std(ddof=1) / np.sqrt(len(gain)))
 
 
-def make_settings(
-    task: Task, blocks: np.ndarray, seed: int | None = None
-) -> dict[str, tuple[Setting, Prepared]]:
-    """Prepare the data for every network; blocks are the parts of the rows that judge."""
-    seed = task.draw_seed() if seed is None else seed
-    settings = {name: _setting(task, name, seed, blocks) for name in task.networks}
-    if len(settings) > 1:  # an encoding that cuts nothing, as of binary columns, adds nothing to the others
-        settings = {name: made for name, made in settings.items() if not made[1].inputs.cuts_nothing}
-    return settings
-
-
-def _setting(task: Task, name: str, seed: int, blocks: np.ndarray) -> tuple[Setting, Prepared]:
-    data = task.prepare(task.networks[name])
-    setting = Setting(
-        task.gate,
-        task.networks[name],
-        task.objective,
-        task.training,
-        data.design,
-        data.target,
-        task.on_device(task.weights),
-        torch.from_numpy(task.gate_map.costs),
-        task.fixed(),
-        blocks,
-        seed,
-        task.callbacks,
-    )
-    return setting, data
-
-
-def _judgeable(setting: Setting, learns: np.ndarray) -> np.ndarray:
+def _judgeable(problem: Problem, folds: np.ndarray) -> np.ndarray:
     """Keep the folds that can be learnt from and judged (a Cox model needs an event on both sides)."""
-    weights = setting.weights.cpu() * torch.from_numpy(learns == LEARNS)
-    rows = {name: value.cpu() for name, value in setting.target.rows.items()}
-    total = setting.objective.total(rows, weights, setting.objective.learn(rows, weights))
-    learns = learns[(total > 0).numpy()]
-    usable = np.isfinite(setting.empty_losses(learns)[0]) if len(learns) else np.array([])
+    weights = problem.weights.cpu() * torch.from_numpy(folds == LEARNS)
+    rows = {name: value.cpu() for name, value in problem.target.rows.items()}
+    total = problem.objective.total(rows, weights, problem.objective.learn(rows, weights))
+    folds = folds[(total > 0).numpy()]
+    usable = np.isfinite(problem.empty_losses(folds)[0]) if len(folds) else np.array([])
     if usable.sum() < 2:
         raise ValueError(
             "Fewer than two folds have rows with weight (or events) both to learn from and to be judged "
             "by: use more rows, fewer folds (cv), or give lam as a number."
         )
-    return learns[usable]
+    return folds[usable]

@@ -1,18 +1,88 @@
 """Exactly k gates: one joint set from one model, not the k most frequent."""
 
+from typing import Any
+
 import numpy as np
 import torch
 
-from stochgate.choice.path import LARGER
+from stochgate.choice.auto import held_out_means
+from stochgate.choice.candidates import judge_kept
+from stochgate.choice.cells import train_cells
+from stochgate.choice.comparison import start_comparison
+from stochgate.choice.defaults import DEFAULTS
+from stochgate.choice.final import Choice, FinalModel, train_final
+from stochgate.choice.path import make_lams
+from stochgate.choice.recipe import make_recipe
+from stochgate.choice.refits import team_size
+from stochgate.choice.rules import list_candidates
+from stochgate.choice.signal import find_signal
+from stochgate.choice.tables import path_table
 from stochgate.engine import CLOSED, OPEN, Design
-from stochgate.problem.setting import Setting, to_numpy
+from stochgate.problem.problem import Problem, to_numpy
 
-COPY = 0.99  # the correlation, in size, from which a column tells nothing new
-N_LARGER = 6  # so many larger penalties are tried at most
+
+def fit_exactly(problem: Problem, cv: Any, groups: Any, k: int, names: list[Any]) -> FinalModel:
+    """Choose the network by held-out rows, and k gates by one model on all rows.
+
+    Parameters
+    ----------
+    problem, cv, groups, names : as in `fit_auto`
+    k : int
+    """
+    refuse_impossible_number(problem, k)
+    comparison = start_comparison(problem, cv, groups)
+    lams, folds = lams_for_k(problem), comparison.first
+    with_all_rows = np.vstack([folds, np.ones_like(folds[:1])])
+    on_all, stages = [], []
+    for seen in comparison.problems.values():
+        sets, used, probability = joint_sets(seen, lams, with_all_rows, k)
+        on_all.append((float(used[-1]), probability[-1]))
+        size = team_size(seen, DEFAULTS.n_judging)
+        cells = train_cells(
+            seen, "team", used[-1:], folds, sets[None, :-1], support=sets[-1:], n_members=size
+        )
+        stages.append([cells])
+    candidates = list_candidates(stages)
+    chosen = min(candidates, key=lambda c: (c.loss, c.network))
+    network = comparison.networks[chosen.network]
+    lam, probability = on_all[chosen.network]
+    frequency = chosen.opened.mean(axis=0)
+    kept, kept_blocks = judge_kept(comparison)
+    return train_final(
+        Choice(
+            network=network,
+            recipe=make_recipe(chosen, np.zeros_like(chosen.support)),
+            lam=lam,
+            frequency=frequency,
+            importance=(frequency + probability) / 2,
+            table=path_table(candidates, comparison.networks, problem.gates.spread, names),
+            signal=find_signal(candidates, comparison, kept_blocks),
+            comparison=comparison.only(network),
+            candidates=[chosen],
+            opened=chosen.opened,
+            losses=held_out_means(comparison, candidates, chosen, kept),
+        )
+    )
+
+
+def lams_for_k(problem: Problem) -> np.ndarray:
+    """Return the penalties among which one leaves k gates open, shape (n_lams,), falling."""
+    return make_lams(problem.n_samples, DEFAULTS.smallest_lam_for_k) * problem.gates.n_gates
+
+
+def refuse_impossible_number(problem: Problem, k: int) -> None:
+    """Raise ValueError where exactly k gates cannot be open."""
+    n_kept, n_gates = int(problem.gates.keep.sum()), problem.gates.n_gates
+    if k > n_gates:
+        raise ValueError(
+            f"n_features_to_select={k}, but there are {n_gates} features (or groups) to select from."
+        )
+    if k < n_kept:
+        raise ValueError(f"n_features_to_select={k}, but always_keep names {n_kept} features (or groups).")
 
 
 def joint_sets(
-    setting: Setting, lams: np.ndarray, learns: np.ndarray, k: int
+    problem: Problem, lams: np.ndarray, folds: np.ndarray, k: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return k gates for each fold, the penalty they are from, and P(z > 0) of all gates there.
 
@@ -24,49 +94,50 @@ def joint_sets(
 
     Parameters
     ----------
-    setting : Setting
+    problem : Problem
     lams : ndarray, shape (n_lams,)
-    learns : ndarray, shape (n_folds, n_samples), as of `make_folds`
+    folds : ndarray, shape (n_folds, n_samples), from `make_folds`
     k : int
-        Gates that are kept count; constant columns can not be chosen.
+        Gates that are kept count; constant columns cannot be chosen.
     """
-    lams, mu, is_open, probability = _train(setting, lams, learns)
+    lams, mu, is_open, probability = _train(problem, lams, folds)
     n_varying = int((mu[0] != -np.inf).sum(axis=1).max())
     if k > n_varying:
         raise ValueError(
             f"n_features_to_select={k}, but only {n_varying} features (or groups) have more than one value."
         )
-    folds = range(len(learns))
-    for _ in range(N_LARGER):
-        if max(_rank(setting.design, mu[0, fold], is_open[0, fold], k)[1] for fold in folds) <= k:
+    each = range(len(folds))
+    for _ in range(DEFAULTS.n_larger_for_k):
+        if max(_rank(problem.design, mu[0, fold], is_open[0, fold], k)[1] for fold in each) <= k:
             break
-        larger = _train(setting, lams[:1] * LARGER, learns)
+        larger = _train(problem, lams[:1] * DEFAULTS.larger, folds)
         if (larger[2] | (larger[1] == -np.inf)).all():  # the steps are too few to close any
             break
         before = lams, mu, is_open, probability
         lams, mu, is_open, probability = map(np.concatenate, zip(larger, before, strict=True))
-    sets, used = np.zeros(mu.shape[1:], dtype=bool), np.zeros(len(learns), dtype=int)
-    for fold in folds:
+    sets, used = np.zeros(mu.shape[1:], dtype=bool), np.zeros(len(folds), dtype=int)
+    for fold in each:
         for at in range(len(lams)):  # from the largest penalty down
-            ranked, n_open = _rank(setting.design, mu[at, fold], is_open[at, fold], k)
+            ranked, n_open = _rank(problem.design, mu[at, fold], is_open[at, fold], k)
             if n_open >= k:
                 break
         sets[fold, ranked[:k]], used[fold] = True, at
-    return sets, lams[used], probability[used, folds]
+    return sets, lams[used], probability[used, each]
 
 
 def _train(
-    setting: Setting, lams: np.ndarray, learns: np.ndarray
+    problem: Problem, lams: np.ndarray, folds: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return the penalties, and of the models of each on every fold mu, whether gates are open, P(z > 0).
 
     mu is infinite for gates that are kept, and minus infinity for those of constant columns.
     """
-    shape = len(lams), len(learns), -1
-    weights, _ = setting.fold_weights(learns, len(lams))
-    seed = setting.seed + np.tile(np.arange(len(learns)), len(lams))
-    fixed = setting.fixed.to(weights.device)[None]
-    trained, _ = setting.execute(setting.plan(np.repeat(lams, len(learns)), seed, weights, fixed))
+    shape = len(lams), len(folds), -1
+    weights, _ = problem.fold_weights(folds, len(lams))
+    seed = problem.seed + np.tile(np.arange(len(folds)), len(lams))
+    trained, _ = problem.execute(
+        problem.plan(np.repeat(lams, len(folds)), seed, weights, problem.fixed[None])
+    )
     models = trained.models
     mu = torch.where(models.fixed == OPEN, torch.inf, models.gate_parameter)
     mu = torch.where(models.fixed == CLOSED, -torch.inf, mu)
@@ -90,7 +161,7 @@ def _rank(design: Design, mu: np.ndarray, is_open: np.ndarray, k: int) -> tuple[
     X = design.columns.take(columns.to(design.columns.device)).dense().double()
     X = X - X.mean(0)
     X = X / X.square().sum(0).sqrt().clamp_min(torch.finfo(X.dtype).tiny)
-    alike = ((X.T @ X).abs() >= COPY).cpu().numpy()
+    alike = ((X.T @ X).abs() >= DEFAULTS.copy).cpu().numpy()
     owner = gate_of[columns].numpy()
     first: list[int] = []
     copies: list[int] = []

@@ -14,10 +14,8 @@ from sklearn.model_selection import (
     check_cv,
 )
 
+from stochgate.choice.defaults import DEFAULTS
 from stochgate.problem.rows import IDLE, JUDGES, LEARNS
-
-FEW = 200  # of fewer rows, or groups of them, one round of folds says little: each row is held out
-ROUNDS = 3  # so many times
 
 
 def make_folds(cv: Any, strata: np.ndarray, seed: int, groups: Any = None) -> np.ndarray:
@@ -47,17 +45,17 @@ def make_folds(cv: Any, strata: np.ndarray, seed: int, groups: Any = None) -> np
     cv = 5 if cv is None else cv  # as everywhere in scikit-learn
     a_number = isinstance(cv, (int, np.integer))
     n_folds = min(int(cv), n_units) if a_number else cv
-    rounds = ROUNDS if a_number and n_folds < n_units < FEW else 1
+    rounds = DEFAULTS.n_rounds if a_number and n_folds < n_units < DEFAULTS.few_rows else 1
     splits = chain.from_iterable(
         make_splitter(n_folds, strata, seed + i, groups).split(np.zeros((n_samples, 1)), strata, groups)
         for i in range(rounds)
     )
-    folds = []
+    made = []
     for train, test in splits:
         roles = np.full(n_samples, IDLE, dtype=np.int8)
         roles[test], roles[train] = JUDGES, LEARNS
-        folds.append(roles)
-    return np.array(folds)
+        made.append(roles)
+    return np.array(made)
 
 
 def make_splitter(cv: Any, strata: np.ndarray, seed: int, groups: Any = None) -> BaseCrossValidator:
@@ -95,11 +93,11 @@ def make_splitter(cv: Any, strata: np.ndarray, seed: int, groups: Any = None) ->
     return kind(int(n_folds), shuffle=True, random_state=seed)
 
 
-def count_first(learns: np.ndarray) -> int:
+def count_first(folds: np.ndarray) -> int:
     """Return how many folds hold out every row once: those of the first round, or as many random splits."""
-    judges = learns == JUDGES
+    judges = folds == JUDGES
     once = round(judges.any(axis=0).sum() / judges.sum(axis=1).mean())
-    return int(np.clip(once, min(2, len(learns)), len(learns)))
+    return int(np.clip(once, min(2, len(folds)), len(folds)))
 
 
 def make_blocks(n_blocks: int, strata: np.ndarray, seed: int, groups: Any = None) -> np.ndarray:

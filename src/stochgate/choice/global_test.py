@@ -3,14 +3,13 @@
 import numpy as np
 import torch
 
-from stochgate.problem.setting import Setting
+from stochgate.choice.defaults import DEFAULTS
+from stochgate.problem.problem import Problem
 
-N_PERMUTATIONS = 999
-MOST_ROWS = 2000  # of more rows held-out losses have power enough
 _AT_ONCE = 100
 
 
-def global_p(setting: Setting, seed: int, groups: np.ndarray | None = None) -> float | None:
+def global_p(problem: Problem, seed: int, groups: np.ndarray | None = None) -> float | None:
     r"""Return the p-value of all columns together, by Goeman's global test.
 
     With r the residuals of the model without features, :math:`r_i = -\partial \ell_i / \partial f_i`, and
@@ -21,7 +20,7 @@ def global_p(setting: Setting, seed: int, groups: np.ndarray | None = None) -> f
 
     Parameters
     ----------
-    setting : Setting
+    problem : Problem
     seed : int
     groups : ndarray, shape (n_samples,), optional
         Which rows belong together.
@@ -30,11 +29,11 @@ def global_p(setting: Setting, seed: int, groups: np.ndarray | None = None) -> f
     -------
     None where there are very many rows, or a group is in several sets that the loss compares
     """
-    columns, n_samples = setting.design.columns, len(setting.weights)
-    if n_samples > MOST_ROWS:
+    columns, n_samples = problem.design.columns, len(problem.weights)
+    if n_samples > DEFAULTS.most_tested_rows:
         return None
-    residual = _residual(setting).to(columns.dtype)  # (n_samples, n_outputs)
-    peers = setting.objective.peers(setting.target.rows).cpu().numpy()
+    residual = _residual(problem).to(columns.dtype)  # (n_samples, n_outputs)
+    peers = problem.objective.peers(problem.target.rows).cpu().numpy()
     names, first, group, size = np.unique(
         np.arange(n_samples) if groups is None else groups,
         return_index=True,
@@ -46,12 +45,12 @@ def global_p(setting: Setting, seed: int, groups: np.ndarray | None = None) -> f
     of_row = torch.from_numpy(group).to(residual.device)
     summed = residual.new_zeros(len(names), residual.shape[1]).index_add(0, of_row, residual)
     shares = torch.from_numpy(1 / size[group]).to(residual)[:, None, None]
-    own = torch.from_numpy(peers == np.unique(peers)[:, None]).to(setting.weights) * setting.weights
+    own = torch.from_numpy(peers == np.unique(peers)[:, None]).to(problem.weights) * problem.weights
     share = own.sum(1) / own.sum()  # of each set of rows
     variance = share @ columns.moments(own)[1].to(share)  # within them, (n_columns,)
     scale = torch.where(variance > 0, variance, torch.inf).rsqrt()
     rng = np.random.RandomState(seed)
-    orders = [np.arange(len(names)), *(_deal(peers[first], rng) for _ in range(N_PERMUTATIONS))]
+    orders = [np.arange(len(names)), *(_deal(peers[first], rng) for _ in range(DEFAULTS.n_permutations))]
     sums = []
     for start in range(0, len(orders), _AT_ONCE):
         index = torch.from_numpy(np.stack(orders[start : start + _AT_ONCE])).to(residual.device)
@@ -62,10 +61,10 @@ def global_p(setting: Setting, seed: int, groups: np.ndarray | None = None) -> f
     return (1 + int((total[1:] >= total[0]).sum())) / len(orders)
 
 
-def _residual(setting: Setting) -> torch.Tensor:
+def _residual(problem: Problem) -> torch.Tensor:
     """Return the residuals of the model without features, freed of their mean, (n_samples, n_outputs)."""
-    weights, rows, objective = setting.weights[None], setting.target.rows, setting.objective
-    base, learned = setting.base_output(weights)
+    weights, rows, objective = problem.weights[None], problem.target.rows, problem.objective
+    base, learned = problem.base_output(weights)
     output = base.clone().requires_grad_()
     (gradient,) = torch.autograd.grad(objective.loss(output, rows, weights, learned).sum(), output)
     return gradient.mean(1) - gradient[0]

@@ -5,19 +5,10 @@ from itertools import pairwise
 import numpy as np
 import torch
 
-from stochgate.choice.path import Cells, train_cells, with_fewer_rows
+from stochgate.choice.cells import Cells, train_cells, with_fewer_rows
+from stochgate.choice.defaults import DEFAULTS
 from stochgate.engine import FREE, OPEN
-from stochgate.problem.setting import Setting, to_numpy
-
-SMALLEST, LARGEST = 1e-5, 0.3  # penalties per gate at the first and at the last step
-LONGER = 1.5  # times the steps of other models
-N_SNAPSHOTS = 60
-N_SEEDS = 4  # models whose gates' times to close are averaged
-MOST = 1000  # the largest set,
-MOST_SHARE = 0.4  # or this share of the gates where there are many
-MANY = 100
-RATIO = 1.5  # from one size to the next
-PAUSES = (12, 60, 300)  # sizes after which larger ones are tried only where they may gain
+from stochgate.problem.problem import Problem, to_numpy
 
 
 def grid_of_sizes(n_gates: int) -> list[int]:
@@ -32,17 +23,21 @@ def grid_of_sizes(n_gates: int) -> list[int]:
     most = most_gates(n_gates)
     sizes = [1] if most else []
     while sizes and sizes[-1] < most:
-        sizes.append(min(most, max(sizes[-1] + 1, round(RATIO * sizes[-1]))))
+        sizes.append(min(most, max(sizes[-1] + 1, round(DEFAULTS.size_ratio * sizes[-1]))))
     return sizes
 
 
 def most_gates(n_gates: int) -> int:
     """Return how many gates a set may have: all of few, a share of many."""
-    return n_gates if n_gates <= MANY else min(MOST, int(MOST_SHARE * n_gates))
+    return (
+        n_gates
+        if n_gates <= DEFAULTS.many_gates
+        else min(DEFAULTS.most_gates, int(DEFAULTS.most_share * n_gates))
+    )
 
 
 def grow_sets(
-    setting: Setting, learns: np.ndarray, n_seeds: int = N_SEEDS
+    problem: Problem, folds: np.ndarray, n_seeds: int = DEFAULTS.n_growing
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return a set of every size for each fold, and the penalty each size is reached at.
 
@@ -54,8 +49,8 @@ def grow_sets(
 
     Parameters
     ----------
-    setting : Setting
-    learns : ndarray, shape (n_folds, n_samples), from `make_folds`
+    problem : Problem
+    folds : ndarray, shape (n_folds, n_samples), from `make_folds`
     n_seeds : int
         Models of each fold.
 
@@ -66,7 +61,7 @@ def grow_sets(
     lams : ndarray, shape (n_sizes,)
         Mean over the folds.
     """
-    closing, strength, fixed = _closing_times(setting, learns, n_seeds)
+    closing, strength, fixed = _closing_times(problem, folds, n_seeds)
     first = np.where(fixed == FREE, -closing, np.inf)
     order = np.lexsort((-strength, first), axis=1)
     sizes = grid_of_sizes(int((fixed == FREE).sum(axis=1).min()))
@@ -75,12 +70,16 @@ def grow_sets(
     for chosen, k in zip(sets, sizes, strict=True):
         np.put_along_axis(chosen, order[:, :k], True, axis=1)
     last = np.take_along_axis(closing, order[:, np.array(sizes, dtype=int) - 1], axis=1)
-    lams = SMALLEST * setting.design.n_gates * (LARGEST / SMALLEST) ** last
+    lams = (
+        DEFAULTS.growing_from
+        * problem.design.n_gates
+        * (DEFAULTS.growing_to / DEFAULTS.growing_from) ** last
+    )
     return sets, lams.mean(axis=0)
 
 
 def _closing_times(
-    setting: Setting, learns: np.ndarray, n_seeds: int
+    problem: Problem, folds: np.ndarray, n_seeds: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return when each gate closes, how strong it is at the end, and which gates are fixed.
 
@@ -88,44 +87,45 @@ def _closing_times(
     snapshot counts as part of the way to the next one. It is a mean over models of other seeds, and so is
     the strength, the gate's parameter, which tells those apart that are open to the end.
     """
-    weights, _ = setting.fold_weights(learns, n_seeds)
-    fixed = setting.fixed.to(weights.device)[None]
-    n_gates = setting.design.n_gates
-    plan = setting.plan(SMALLEST * n_gates, setting.seed + np.arange(len(weights)), weights, fixed)
-    n_steps = round(LONGER * setting.training.n_steps)
-    plan.training.set_params(n_steps=n_steps, n_snapshots=min(N_SNAPSHOTS, n_steps), schedule=grow)
-    trained, _ = setting.execute(with_fewer_rows(plan, learns))
+    weights, _ = problem.fold_weights(folds, n_seeds)
+    n_gates = problem.design.n_gates
+    n_steps = round(DEFAULTS.growing_longer * problem.training.n_steps)
+    snapshots = min(DEFAULTS.growing_snapshots, n_steps)
+    longer = {"n_steps": n_steps, "n_snapshots": snapshots, "schedule": grow}
+    seed, lam = problem.seed + np.arange(len(weights)), DEFAULTS.growing_from * n_gates
+    plan = problem.plan(lam, seed, weights, problem.fixed[None], training=longer)
+    trained, _ = problem.execute(with_fewer_rows(plan, folds))
     path = trained.gate_path  # (n_snapshots, n_models, n_gates)
     reached = torch.zeros_like(path[0])
     for i, parameter in enumerate(path):
-        value = setting.gate.value(parameter)
+        value = problem.gate.value(parameter)
         reached = torch.where(value > 0, i + 1 + value, reached)  # a model that diverged stays where it was
     closing = to_numpy(reached.clamp(max=len(path)) / len(path))
     strength = to_numpy(torch.nan_to_num(path[-1], nan=-1e6).clamp(-1e6, 1e6))
-    closing, strength = (v.reshape(n_seeds, len(learns), n_gates).mean(axis=0) for v in (closing, strength))
-    return closing, strength, trained.models.fixed[: len(learns)].cpu().numpy()
+    closing, strength = (v.reshape(n_seeds, len(folds), n_gates).mean(axis=0) for v in (closing, strength))
+    return closing, strength, trained.models.fixed[: len(folds)].cpu().numpy()
 
 
-def judge_sizes(setting: Setting, sets: np.ndarray, lams: np.ndarray, learns: np.ndarray) -> Cells | None:
+def judge_sizes(problem: Problem, sets: np.ndarray, lams: np.ndarray, folds: np.ndarray) -> Cells | None:
     """Refit sets of every size on each fold, from small ones on, while larger ones may gain.
 
     Where a fold has no column that varies there are no sets, and None is returned.
 
     Parameters
     ----------
-    setting : Setting
+    problem : Problem
         Of the network that is refitted, which need not have made the sets.
     sets, lams : as from `grow_sets`
         The last of the sets of each size is the one made from all rows.
-    learns : ndarray, shape (n_folds, n_samples), from `make_folds`
+    folds : ndarray, shape (n_folds, n_samples), from `make_folds`
     """
     sizes = sets[:, -1].sum(axis=1)
     found: Cells | None = None
-    for low, high in pairwise((0, *PAUSES, sets.shape[2])):
+    for low, high in pairwise((0, *DEFAULTS.pauses, sets.shape[2])):
         some = (sizes > low) & (sizes <= high)
         if not some.any():
             continue
-        cells = train_cells(setting, "growing", lams[some], learns, sets[some, :-1], support=sets[some, -1])
+        cells = train_cells(problem, "growing", lams[some], folds, sets[some, :-1], support=sets[some, -1])
         found = cells if found is None else found.before(cells)
         if _past_best(found.losses):
             break
@@ -143,4 +143,4 @@ def _past_best(losses: np.ndarray) -> bool:
 
 def grow(progress: float) -> float:
     """Return what the smallest penalty is multiplied by when a share of the steps is done."""
-    return float((LARGEST / SMALLEST) ** progress)
+    return float((DEFAULTS.growing_to / DEFAULTS.growing_from) ** progress)

@@ -2,22 +2,16 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from stochgate.choice.cells import REFITS, Cells, agreement, vote
+from stochgate.choice.defaults import DEFAULTS
 from stochgate.choice.growing import most_gates
-from stochgate.choice.path import AGREED, REFITS, Cells, agreement, vote
-
-TOLERANCE = 0.01  # share of the gain that a simpler model may give away,
-CLOSE = 0.5  # or so many standard errors of the difference,
-FAR = 1.0  # or so many, where each feature it saves gains less than a feature is worth
-MOST_GIVEN = 0.02  # but never a larger share of the gain than this
-UNSETTLED = 1.25  # a set at the best step may be so many times that at the last step
-N_TEAMS = 8  # sets that are judged once more, by teams
-WIDE = 2.0  # they are within so many standard errors of the best
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Candidate:
     """One cell of one network.
 
@@ -71,88 +65,13 @@ class Candidate:
             return True
         n_opened, n_settled = self.opened.sum(1).mean(), self.cells.settled[self.cell].sum(1).mean()
         return bool(
-            n_opened <= max(UNSETTLED * n_settled, n_settled + 2)
+            n_opened <= max(DEFAULTS.unsettled * n_settled, n_settled + 2)
             and self.n_features <= most_gates(len(self.support))
-            and agreement(self.opened, self.support) >= AGREED
+            and agreement(self.opened, self.support) >= DEFAULTS.agreed
         )
 
 
-def worth_of_a_feature(n_samples: int) -> float:
-    """Return the gain in loss per row that the Bayesian information criterion asks of a feature."""
-    return float(np.log(n_samples) / (2 * n_samples))
-
-
-def list_candidates(stages: Sequence[Sequence[Cells]]) -> list[Candidate]:
-    """Return every cell of every network, whatever its features."""
-    return [
-        Candidate(network, cells, cell, cells.losses[cell], int(size))
-        for network, stage in enumerate(stages)
-        for cells in stage
-        for cell, size in enumerate(cells.support.sum(axis=1))
-    ]
-
-
-def for_teams(candidates: Sequence[Candidate], n_first: int) -> list[Candidate]:
-    """Return the refitted sets worth another look: no smaller one is better, and none is far behind.
-
-    Of more than eight some sizes between the smallest and the best are left out.
-    """
-    refits = [c for c in candidates if c.cells.stage in REFITS and c.is_selection]
-    if not refits:
-        return []
-    best = lowest_loss(refits)
-    behind = np.array([c.losses for c in refits]) - best.losses
-    spread = behind.std(axis=1, ddof=1) / np.sqrt(n_first)
-    near = [c for c, ok in zip(refits, behind.mean(axis=1) <= WIDE * spread, strict=True) if ok]
-    front: list[Candidate] = []
-    for c in sorted(near, key=lambda c: (c.n_features, c.loss)):
-        if not front or c.loss < front[-1].loss:
-            front.append(c)
-    kept = np.linspace(0, len(front) - 1, min(N_TEAMS, len(front))).round().astype(int)
-    return [front[i] for i in kept]
-
-
-def best_of_ties(candidates: Sequence[Candidate], standard: "Standard") -> Candidate:
-    """Return the fewest features that predict as well as the best model, the one on all columns included.
-
-    A candidate is as good when it gives away at most 1 % of the best one's gain over the model without
-    features, or half a standard error of their difference; a whole standard error where the best one has so
-    many more features that each gains less than a feature is worth. Weak signals, whose whole gain is
-    hardly more than a standard error, are not given away: 2 % of the gain is the limit. Of equal numbers
-    the simpler network is taken, then the lower loss. Where none is as good as the model on all columns
-    the best is returned.
-    """
-    best = lowest_loss(candidates)
-    losses, n_best = best.losses, best.n_features
-    if standard.reference is not None and standard.reference.mean() < losses.mean():
-        losses, n_best = standard.reference, len(best.support)
-    behind = np.array([c.losses for c in candidates]) - losses
-    spread = behind.std(axis=1, ddof=1) / np.sqrt(standard.n_first)
-    saved = np.array([n_best - c.n_features for c in candidates])
-    far = np.minimum(FAR * spread, saved * worth_of_a_feature(standard.n_samples))
-    gain = (standard.empty - losses).mean()
-    close = np.maximum(TOLERANCE * gain, CLOSE * spread)
-    tied = behind.mean(axis=1) <= np.minimum(np.maximum(close, far), MOST_GIVEN * gain)
-    return min(
-        (c for c, near in zip(candidates, tied, strict=True) if near),
-        key=lambda c: (c.n_features, c.network, c.loss),
-        default=best,
-    )
-
-
-def lowest_loss(candidates: Sequence[Candidate], standard: "Standard | None" = None) -> Candidate:
-    """Return the candidate of the lowest mean held-out loss."""
-    return min(candidates, key=lambda c: c.loss)
-
-
-def one_standard_error(candidates: Sequence[Candidate], standard: "Standard") -> Candidate:
-    """Return the fewest features within one standard error of the lowest mean held-out loss."""
-    best = lowest_loss(candidates)
-    limit = best.loss + best.losses.std(ddof=1) / np.sqrt(standard.n_first)
-    return min((c for c in candidates if c.loss <= limit), key=lambda c: (c.n_features, c.network, c.loss))
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Standard:
     """What candidates are held against.
 
@@ -174,5 +93,122 @@ class Standard:
     n_first: int
 
 
+def worth_of_a_feature(n_samples: int) -> float:
+    """Return the gain in loss per row that the Bayesian information criterion asks of a feature."""
+    return float(np.log(n_samples) / (2 * n_samples))
+
+
+def list_candidates(stages: Sequence[Sequence[Cells]]) -> list[Candidate]:
+    """Return every cell of every network, whatever its features."""
+    return [
+        Candidate(network=network, cells=cells, cell=cell, losses=cells.losses[cell], n_features=int(size))
+        for network, stage in enumerate(stages)
+        for cells in stage
+        for cell, size in enumerate(cells.support.sum(axis=1))
+    ]
+
+
+def for_teams(candidates: Sequence[Candidate], n_first: int) -> list[Candidate]:
+    """Return the refitted sets worth another look: no smaller one is better, and none is far behind.
+
+    Of more than eight some sizes between the smallest and the best are left out.
+    """
+    refits = [c for c in candidates if c.cells.stage in REFITS and c.is_selection]
+    if not refits:
+        return []
+    best = lowest_loss(refits)
+    behind = np.array([c.losses for c in refits]) - best.losses
+    spread = behind.std(axis=1, ddof=1) / np.sqrt(n_first)
+    near = [
+        c for c, ok in zip(refits, behind.mean(axis=1) <= DEFAULTS.team_errors * spread, strict=True) if ok
+    ]
+    front: list[Candidate] = []
+    for c in sorted(near, key=lambda c: (c.n_features, c.loss)):
+        if not front or c.loss < front[-1].loss:
+            front.append(c)
+    kept = np.linspace(0, len(front) - 1, min(DEFAULTS.n_team_sets, len(front))).round().astype(int)
+    return [front[i] for i in kept]
+
+
+def best_of_ties(candidates: Sequence[Candidate], standard: Standard) -> Candidate:
+    """Return the fewest features that predict as well as the best model, the one on all columns included.
+
+    A candidate is as good when it gives away at most 1 % of the best one's gain over the model without
+    features, or half a standard error of their difference; a whole standard error where the best one has so
+    many more features that each gains less than a feature is worth. Weak signals, whose whole gain is
+    hardly more than a standard error, are not given away: 2 % of the gain is the limit. Of equal numbers
+    the simpler network is taken, then the lower loss. Where none is as good as the model on all columns
+    the best is returned.
+    """
+    best = lowest_loss(candidates)
+    losses, n_best = best.losses, best.n_features
+    if standard.reference is not None and standard.reference.mean() < losses.mean():
+        losses, n_best = standard.reference, len(best.support)
+    behind = np.array([c.losses for c in candidates]) - losses
+    spread = behind.std(axis=1, ddof=1) / np.sqrt(standard.n_first)
+    saved = np.array([n_best - c.n_features for c in candidates])
+    far = np.minimum(DEFAULTS.far_errors * spread, saved * worth_of_a_feature(standard.n_samples))
+    gain = (standard.empty - losses).mean()
+    close = np.maximum(DEFAULTS.tolerance * gain, DEFAULTS.close_errors * spread)
+    tied = behind.mean(axis=1) <= np.minimum(np.maximum(close, far), DEFAULTS.most_given * gain)
+    return min(
+        (c for c, near in zip(candidates, tied, strict=True) if near),
+        key=lambda c: (c.n_features, c.network, c.loss),
+        default=best,
+    )
+
+
+def lowest_loss(candidates: Sequence[Candidate], standard: Standard | None = None) -> Candidate:
+    """Return the candidate of the lowest mean held-out loss."""
+    return min(candidates, key=lambda c: c.loss)
+
+
+def one_standard_error(candidates: Sequence[Candidate], standard: Standard) -> Candidate:
+    """Return the fewest features within one standard error of the lowest mean held-out loss."""
+    best = lowest_loss(candidates)
+    limit = best.loss + best.losses.std(ddof=1) / np.sqrt(standard.n_first)
+    return min((c for c in candidates if c.loss <= limit), key=lambda c: (c.n_features, c.network, c.loss))
+
+
 Rule = Callable[[Sequence[Candidate], Standard], Candidate]
 RULES: dict[str, Rule] = {"auto": best_of_ties, "best": lowest_loss, "one-se": one_standard_error}
+
+
+def choose_set(
+    rule: str, candidates: list[Candidate], standard: Standard, keep: np.ndarray, kept: np.ndarray
+) -> Candidate | None:
+    """Apply a rule to the sets that gain anything on held-out rows; None where none does.
+
+    Where teams judged sets, what a single model says of them no longer counts.
+
+    Parameters
+    ----------
+    rule : str
+        A key of `RULES`.
+    candidates : list of Candidate
+    standard : Standard
+    keep : ndarray of bool, shape (n_gates,)
+        The gates that stay open.
+    kept : ndarray, shape (n_folds,)
+        Held-out losses of the model on these alone.
+    """
+    if keep.all():  # only network and steps are chosen
+        usable = [c for c in candidates if np.isfinite(c.losses).all()]
+    else:
+        teams = any(c.cells.stage == "team" for c in candidates)
+        single = [stage for stage in REFITS if stage != "team"] if teams else []
+        usable = [c for c in candidates if c.is_selection and c.cells.stage not in single]
+        usable = [c for c in usable if c.loss < kept.mean()]
+    return RULES[rule](usable, standard) if usable else None
+
+
+def ask_user(rule: Callable[[Any], Any], table: Any, candidates: list[Candidate]) -> Candidate | None:
+    """Return what a user's function chooses."""
+    row = rule(table)
+    if row is None:
+        return None
+    if not isinstance(row, (int, np.integer)) or not 0 <= row < len(candidates):
+        raise ValueError(
+            f"rule returned {row!r}; expected a row of the path, 0 to {len(candidates) - 1}, or None."
+        )
+    return candidates[row]

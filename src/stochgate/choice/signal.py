@@ -2,14 +2,17 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.stats import chi2, norm
 
+from stochgate.choice.comparison import Comparison
+from stochgate.choice.defaults import DEFAULTS
+from stochgate.choice.global_test import global_p
+from stochgate.choice.recipe import make_recipe
 from stochgate.choice.rules import Candidate, worth_of_a_feature
-
-LEVEL = 0.005  # how often noise may pass, if the tests were independent
-LEAST_ERROR = 1 / 3  # standard errors are at least this share of what a feature is worth
+from stochgate.choice.second_look import smallest_p
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,29 @@ class Signal:
     gain: float
     error: float
     found: bool
+
+
+def find_signal(candidates: list[Candidate], comparison: Comparison, kept: np.ndarray) -> Signal:
+    """Ask the held-out rows, all columns together and each of them whether there is a signal.
+
+    Where features are kept it must be one beside them, and all columns together are not asked. Single
+    columns are not where rows are in groups: that test takes rows for independent.
+
+    Parameters
+    ----------
+    candidates : list of Candidate
+    comparison : Comparison
+    kept : ndarray, shape (n_folds, n_blocks)
+        Held-out losses of the model on the kept features alone, or of the one without any.
+    """
+    problem, keep, groups = comparison.simplest, comparison.keep, comparison.groups
+    n_folds, first = len(candidates[0].losses), comparison.first
+    tests: list[Callable[[], float | None]] = []
+    if not keep.any():
+        tests.append(partial(global_p, problem, problem.seed, groups))
+    if not keep.all() and groups is None:
+        tests.append(partial(smallest_p, problem, make_recipe(None, keep), first))
+    return finds_signal(candidates, kept[:n_folds], problem.n_samples, len(first), tests)
 
 
 def finds_signal(
@@ -54,11 +80,11 @@ def finds_signal(
         the held-out rows alone do not decide.
     """
     gain, error = held_out_gain(candidates, empty, n_first or len(empty))
-    error = max(error, LEAST_ERROR * worth_of_a_feature(n_samples))
+    error = max(error, DEFAULTS.least_error * worth_of_a_feature(n_samples))
     p = [float(norm.sf(gain / error))]
-    if combine(p + [1.0] * len(tests)) > LEVEL:
+    if combine(p + [1.0] * len(tests)) > DEFAULTS.signal_level:
         p += [value for test in tests if (value := test()) is not None]
-    return Signal(gain, error, combine(p) <= LEVEL)
+    return Signal(gain, error, combine(p) <= DEFAULTS.signal_level)
 
 
 def held_out_gain(candidates: Sequence[Candidate], empty: np.ndarray, n_first: int) -> tuple[float, float]:

@@ -4,7 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from stochgate.choice.rules import Candidate
+from stochgate.choice.cells import train_cells
+from stochgate.choice.comparison import start_comparison
+from stochgate.choice.path import make_lams
+from stochgate.choice.rules import Candidate, list_candidates
+from stochgate.problem.problem import Problem
 
 
 def make_table(rows: list[dict[str, Any]], columns: list[str] | None = None) -> Any:
@@ -21,6 +25,26 @@ def make_table(rows: list[dict[str, Any]], columns: list[str] | None = None) -> 
     except ImportError:
         return rows
     return pd.DataFrame(rows, columns=columns)
+
+
+def train_table(problem: Problem, cv: Any, groups: Any, lams: Any, names: list[Any]) -> Any:
+    """Train every network's path and return its table, without choosing.
+
+    Parameters
+    ----------
+    problem : Problem
+    cv, groups : as in `make_folds`
+    lams : array or None for those of the automatic choice
+    names : list
+    """
+    comparison = start_comparison(problem, cv, groups)
+    if lams is None:
+        lams = make_lams(problem.n_samples) * problem.gates.n_gates
+    lams = np.sort(np.asarray(lams, dtype=float).ravel())[::-1]
+    if len(lams) == 0 or not np.isfinite(lams).all() or lams[-1] < 0:
+        raise ValueError("lams must be numbers not below 0, at least one.")
+    stages = [[train_cells(seen, "path", lams, comparison.folds)] for seen in comparison.problems.values()]
+    return path_table(list_candidates(stages), comparison.networks, problem.gates.spread, names)
 
 
 def path_table(candidates: list[Candidate], networks: list[str], spread: Any, names: list[Any]) -> Any:

@@ -13,32 +13,33 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _num_samples, check_consistent_length, check_is_fitted
 from torch import Tensor
 
-from stochgate.choice.auto import fit_auto, fit_exactly
+from stochgate.choice.auto import fit_auto
+from stochgate.choice.exact_k import fit_exactly
+from stochgate.choice.final import FinalModel, train_at
 from stochgate.choice.rules import RULES
+from stochgate.choice.tables import train_table
 from stochgate.engine import Predictor, Training
 from stochgate.engine.record import Callback
 from stochgate.estimators.progress import ProgressBar
-from stochgate.explain.at_size import train_table
 from stochgate.explain.mixin import ExplainMixin
 from stochgate.gates import GATES, Gate
 from stochgate.networks import Network
-from stochgate.objectives import Objective
+from stochgate.objectives import Objective, Target
+from stochgate.problem.feature_index import FeatureIndex
 from stochgate.problem.features import make_gate_map
 from stochgate.problem.networks import make_networks
-from stochgate.problem.rows import Prepared, check_rows
-from stochgate.problem.task import Fitted, Task, fit_single
+from stochgate.problem.problem import Problem, make_columns
+from stochgate.problem.rows import check_rows
 from stochgate.problem.validation import (
-    FeatureIndex,
     check_device,
     check_features,
     check_groups,
     refuse_diverged,
-    refuse_impossible_number,
     refuse_not_callable,
     resolve,
 )
 
-_OF_ONE_FIT = ("_predictor", "_found", "_summary", "network_", "path_", "selection_frequency_", "source_")
+_OF_ONE_FIT = ("_predictor", "_choice", "_summary", "network_", "path_", "selection_frequency_", "source_")
 
 
 class NoFeatureSelectedWarning(UserWarning):
@@ -133,17 +134,16 @@ class GatedEstimator(ExplainMixin, SelectorMixin, BaseEstimator):
                 "Give either lam or n_features_to_select: a number of features has its own lam."
             )
         with ProgressBar(self.verbose) as bar:
-            task, groups = self._task(X, y, sample_weight, groups, bar.callbacks)
+            problem, groups = self._make_problem(X, y, sample_weight, groups, bar.callbacks)
             if self.lam != "auto":
-                fitted = fit_single(task, float(self.lam))
+                final = train_at(problem, float(self.lam))
             elif self.n_features_to_select is None:
-                fitted = fit_auto(task, self.cv, groups, self.rule, self._names())
+                final = fit_auto(problem, self.cv, groups, self.rule, self._names())
             else:
-                refuse_impossible_number(task, self.n_features_to_select)
-                fitted = fit_exactly(task, self.cv, groups, self.n_features_to_select, self._names())
-        refuse_diverged(fitted.trained)
-        self._warn_of_constant(fitted.data.constant())
-        self._keep(fitted)
+                final = fit_exactly(problem, self.cv, groups, self.n_features_to_select, self._names())
+        refuse_diverged(final.trained)
+        self._warn_of_constant(final.problem.constant_features())
+        self._keep(final)
         return self
 
     def path(
@@ -164,17 +164,17 @@ class GatedEstimator(ExplainMixin, SelectorMixin, BaseEstimator):
         model: Any = clone(self).set_params(lam="auto")
         model._validate_params()
         with ProgressBar(self.verbose) as bar:
-            task, groups = model._task(X, y, sample_weight, groups, bar.callbacks)
-            return train_table(task, self.cv, groups, lams, model._names())
+            problem, groups = model._make_problem(X, y, sample_weight, groups, bar.callbacks)
+            return train_table(problem, self.cv, groups, lams, model._names())
 
     def _names(self) -> list[Any]:
         """Return what the features are called: their names, or their positions."""
         return getattr(self, "feature_names_in_", np.arange(self.n_features_in_)).tolist()
 
-    def _task(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any, callbacks: tuple[Callback, ...]
-    ) -> tuple[Task, Any]:
-        """Check parameters and data; return them and the groups of the rows that count."""
+    def _make_problem(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, callbacks: tuple[Callback, ...] = ()
+    ) -> tuple[Problem, Any]:
+        """Check parameters and data; return the problem, and the groups of the rows that count."""
         refuse_not_callable("callbacks", self.callbacks)
         training = Training() if self.training is None else self.training
         training._validate_params()
@@ -192,52 +192,57 @@ class GatedEstimator(ExplainMixin, SelectorMixin, BaseEstimator):
                 "them out of X and y first, or give cv as a number."
             )
         index = FeatureIndex(X.shape[1], getattr(self, "feature_names_in_", None))
-        gate_map = make_gate_map(index, self.feature_groups, self.costs, self.always_keep)
-        task = Task(
-            gate,
-            networks,
-            objective,
-            training,
-            X,
-            target,
-            weights,
-            gate_map,
-            device,
-            check_random_state(self.random_state),
-            (*callbacks, *(self.callbacks or ())),
+        gates = make_gate_map(index, self.feature_groups, self.costs, self.always_keep)
+        network = next(iter(networks.values()))
+        rows = {name: value.to(device) for name, value in target.rows.items()}
+        problem = Problem(
+            gate=gate,
+            network=network,
+            networks=networks,
+            objective=objective,
+            training=training,
+            X=X,
+            target=Target(rows, target.n_outputs, target.facts),
+            sample_weight=weights,
+            gates=gates,
+            device=device,
+            random_state=check_random_state(self.random_state),
+            blocks=np.zeros(len(weights), dtype=np.int64),
+            callbacks=(*callbacks, *(self.callbacks or ())),
+            **make_columns(X, gates, network, training, device),
         )
-        return task, None if groups is None else check_groups(groups)[used]
+        return problem, None if groups is None else check_groups(groups)[used]
 
-    def _keep(self, fitted: Fitted) -> None:
+    def _keep(self, final: FinalModel) -> None:
         """Set the fitted attributes from a trained team."""
-        models, data, found = fitted.trained.models, fitted.data, fitted.found
-        spread = data.gate_map.spread
+        models, problem, choice = final.trained.models, final.problem, final.choice
+        spread = problem.gates.spread
         gates = models.gates()  # (n_members, n_gates); members have the same gates, all open or closed
         self.gates_ = spread(gates[0].double().cpu().numpy())
         self.support_ = self.gates_ > self.threshold
         self.open_probability_ = spread(models.open_probability()[0].double().cpu().numpy())
-        self.n_steps_ = int(fitted.trained.step[0])
+        self.n_steps_ = int(final.trained.step[0])
         self.history_ = {
-            "step": fitted.trained.steps.numpy(),
-            "train_loss": fitted.trained.train_loss[:, 0].double().cpu().numpy(),
-            "held_out_loss": fitted.trained.held_out_loss[:, 0].double().cpu().numpy(),
+            "step": final.trained.steps.numpy(),
+            "train_loss": final.trained.train_loss[:, 0].double().cpu().numpy(),
+            "held_out_loss": final.trained.held_out_loss[:, 0].double().cpu().numpy(),
         }
-        self.lam_, self._found, self._summary = fitted.lam, found, None
+        self.lam_, self._choice, self._summary = final.lam, choice, None
         self.feature_importances_ = self.open_probability_.copy()
-        if found is not None:
-            self.network_, self.path_ = found.network, found.table
-            self.selection_frequency_ = spread(found.frequency)
-            self.feature_importances_ = spread(found.importance)
+        if choice is not None:
+            self.network_, self.path_ = choice.network, choice.table
+            self.selection_frequency_ = spread(choice.frequency)
+            self.feature_importances_ = spread(choice.importance)
         gates = torch.where(gates > self.threshold, gates, 0)[:1]
-        self._predictor = Predictor.make(models, fitted.design, data.inputs, gates, fitted.shrink)
+        self._predictor = Predictor.make(models, final.design, problem.inputs, gates, final.shrink)
         self._objective = models.plan.objective
         self._learned = self._predictor.common()
-        self._facts = data.target.facts
-        self._learn_from_rows(data)
+        self._facts = problem.target.facts
+        self._learn_from_rows(problem)
         if not self.support_.any():
             self._warn_of_nothing()
 
-    def _learn_from_rows(self, data: Prepared) -> None:
+    def _learn_from_rows(self, problem: Problem) -> None:
         """Learn what predictions need besides the network, from all rows of the fit."""
 
     def _warn_of_constant(self, constant: np.ndarray) -> None:

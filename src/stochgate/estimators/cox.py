@@ -13,7 +13,7 @@ from stochgate.gates import Gate
 from stochgate.metrics import concordance_index
 from stochgate.networks import Network
 from stochgate.objectives import Cox, Objective
-from stochgate.problem.rows import Prepared
+from stochgate.problem.problem import Problem
 from stochgate.survival import read_survival_target
 
 
@@ -215,9 +215,12 @@ class GatedCox(GatedEstimator):
             sample_weight=sample_weight,
         )
 
-    def _learn_from_rows(self, data: Prepared) -> None:
+    def _learn_from_rows(self, problem: Problem) -> None:
         """Estimate the baseline hazard, in double precision."""
-        rows = {name: value.cpu() for name, value in data.target.rows.items()}
-        output, weights = self._predictor.outputs(data.X).double(), torch.from_numpy(data.weights)[None]
+        rows = {name: value.cpu() for name, value in problem.target.rows.items()}
+        output, weights = (
+            self._predictor.outputs(problem.X).double(),
+            torch.from_numpy(problem.sample_weight)[None],
+        )
         log_jumps = Cox(self.ties).log_jumps(output, rows, weights)[0].numpy()
         self.baseline_ = BaselineHazard.make(rows["block"].numpy(), log_jumps, **self._facts)

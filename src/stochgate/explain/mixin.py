@@ -65,23 +65,23 @@ class ExplainMixin:
         check_is_fitted(self)
         if (k is None) == (lam is None):
             raise ValueError("Give either k (a number of features) or lam (a penalty).")
-        if self._found is None:
+        if self._choice is None:
             raise ValueError(
                 "at() needs a fit with lam='auto', and its data: those are neither pickled nor copied."
             )
         asked = {"n_features_to_select": k} if lam is None else {"lam": lam}
         clone(self).set_params(**asked)._validate_params()
         model = copy.copy(self)
-        model._found = self._found  # which a copy, like a pickle, does without
-        open_gates = np.unique(self._found.task.gate_map.number()[self.support_])
+        model._choice = self._choice  # which a copy, like a pickle, does without
+        open_gates = np.unique(self._choice.problem.gates.number()[self.support_])
         if k == len(open_gates) or lam == self.lam_:
             model.source_ = "this fit's model"
             return model
         if lam is None:
-            fitted, model.source_ = at_size(self._found, int(k or 0))
+            fitted, model.source_ = at_size(self._choice, int(k or 0))
             model.n_features_to_select = k
         else:
-            fitted, model.source_ = at_penalty(self._found, float(lam))
+            fitted, model.source_ = at_penalty(self._choice, float(lam))
             model.lam, model.n_features_to_select = lam, None
             if self.network is None and self.hidden is None and self.activation is None:
                 model.network = self.network_  # a given lam would take an MLP
@@ -91,4 +91,4 @@ class ExplainMixin:
 
     def __getstate__(self) -> Any:
         state: Any = super().__getstate__()
-        return {**state, "_found": None} if "_found" in state else state
+        return {**state, "_choice": None} if "_choice" in state else state

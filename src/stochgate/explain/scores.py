@@ -1,17 +1,21 @@
 """What the selected features reach, and what all columns do, in the words people judge models by."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
 
-from stochgate.choice.auto import Found
-from stochgate.choice.candidates import JUDGED_MEMBERS, members_on_all
+from stochgate.choice.candidates import n_judging_all
+from stochgate.choice.defaults import DEFAULTS
+from stochgate.choice.final import Choice
+from stochgate.choice.recipe import Recipe
+from stochgate.choice.refits import plan_refits, team_size
 from stochgate.engine import CLOSED, OPEN
-from stochgate.problem.setting import Recipe, Setting
+from stochgate.problem.problem import Problem
 
 
-def held_out_scores(found: Found) -> dict[str, float]:
+def held_out_scores(choice: Choice) -> dict[str, float]:
     """Return accuracy, R2 or Harrell's C on held-out rows, mean over the folds of the first round.
 
     The models are trained as those that were judged: on each fold's own set, or with what the second look
@@ -19,50 +23,50 @@ def held_out_scores(found: Found) -> dict[str, float]:
 
     Parameters
     ----------
-    found : Found
+    choice : Choice
 
     Returns
     -------
     dict
         Of the selected features ("selected"), all columns ("all") and none ("none").
     """
-    setting, first = found.setting, found.contest.first
-    scores = {"none": _of_nothing(setting, first), "selected": np.nan, "all": np.nan}
-    if found.recipe.support.any():
-        sets = found.opened[: len(first)] | found.task.gate_map.keep
-        if found.added or found.recipe.lam is not None:
+    problem, first = choice.problem, choice.comparison.first
+    scores = {"none": _of_nothing(problem, first), "selected": np.nan, "all": np.nan}
+    if choice.recipe.support.any():
+        sets = choice.opened[: len(first)] | problem.gates.keep
+        if choice.added or choice.recipe.lam is not None:
             sets = None
-        scores["selected"] = _of_recipe(setting, found.recipe, first, sets)
-    if found.reference is not None:
-        network, recipe = found.reference
-        scores["all"] = _of_recipe(found.contest.setting(found.task, network), recipe, first)
+        scores["selected"] = _of_recipe(problem, choice.recipe, first, sets)
+    if choice.reference is not None:
+        network, recipe = choice.reference
+        scores["all"] = _of_recipe(choice.comparison.problem(network), recipe, first)
     return scores
 
 
 def _of_recipe(
-    setting: Setting, recipe: Recipe, learns: np.ndarray, sets: np.ndarray | None = None
+    problem: Problem, recipe: Recipe, folds: np.ndarray, sets: np.ndarray | None = None
 ) -> float:
     """Return the mean score of a recipe on the folds; of each fold's own set where sets are given."""
-    setting = replace(setting, callbacks=())
-    weights, test = setting.fold_weights(learns)
+    problem = replace(problem, callbacks=())
+    weights, test = problem.fold_weights(folds)
     of_all, n_gates = recipe.support.all(), len(recipe.support)
-    n_members = setting.team_size(members_on_all(n_gates) if of_all else JUDGED_MEMBERS)
+    n_members = team_size(problem, n_judging_all(n_gates) if of_all else DEFAULTS.n_judging)
     if sets is None:
-        trained, design = recipe.train(setting, weights, test, 1 if recipe.lam is not None else n_members)
+        trained, design = recipe.train(problem, weights, test, 1 if recipe.lam is not None else n_members)
     else:
         fixed = torch.from_numpy(np.where(sets, OPEN, CLOSED).astype(np.int8)).to(weights.device)
-        seed = setting.seed + np.arange(len(learns))
-        others = {"test_weights": test, "last_step": recipe.last_step}
-        plan = setting.refit_plan(seed, weights, fixed, n_members=n_members, **others)
-        trained, design = setting.execute(plan)
-    teams = trained.models.teams(design, setting.target)
+        seed = problem.seed + np.arange(len(folds))
+        others: dict[str, Any] = {"test_weights": test, "last_step": recipe.last_step}
+        plan = plan_refits(problem, seed, weights, fixed, n_members=n_members, **others)
+        trained, design = problem.execute(plan)
+    teams = trained.models.teams(design, problem.target)
     assert teams.test_weights is not None
     output = teams.shrunk(recipe.shrink)
-    rows = setting.target.rows
-    return float(setting.objective.score(output, rows, teams.test_weights, teams.learned).nanmean())
+    rows = problem.target.rows
+    return float(problem.objective.score(output, rows, teams.test_weights, teams.learned).nanmean())
 
 
-def _of_nothing(setting: Setting, learns: np.ndarray) -> float:
-    weights, test = setting.fold_weights(learns)
-    output, learned = setting.base_output(weights)
-    return float(setting.objective.score(output, setting.target.rows, test, learned).nanmean())
+def _of_nothing(problem: Problem, folds: np.ndarray) -> float:
+    weights, test = problem.fold_weights(folds)
+    output, learned = problem.base_output(weights)
+    return float(problem.objective.score(output, problem.target.rows, test, learned).nanmean())

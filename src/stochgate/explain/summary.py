@@ -4,12 +4,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from scipy.stats import binomtest
 
-from stochgate.choice.auto import Found
+from stochgate.choice.final import Choice
 from stochgate.choice.tables import make_table
 from stochgate.explain.direction import find_directions
-from stochgate.explain.leave_one_out import find_stand_ins, rises_without, wilson_interval
+from stochgate.explain.leave_one_out import rises_without
 from stochgate.explain.scores import held_out_scores
+from stochgate.explain.stand_ins import find_stand_ins
 from stochgate.explain.summary_table import COLUMNS, Summary
 
 CLEAR = 2.5  # standard errors of a gain that is hardly luck,
@@ -31,36 +33,36 @@ def summarize(model: Any) -> Summary:
     ----------
     model : GatedClassifier, GatedRegressor or GatedCox
     """
-    found: Found | None = model._found
-    if found is None and model.lam == "auto":
+    choice: Choice | None = model._choice
+    if choice is None and model.lam == "auto":
         raise ValueError(
             "summary() needs the data of the fit, and those are not pickled: call it before pickling, and "
             "what it returned stays with the model."
         )
-    rows = _rows(model, found)
+    rows = _rows(model, choice)
     features, total = make_table(rows, list(COLUMNS)), model.n_features_in_
     n_selected, lam, nan = int(model.support_.sum()), float(model.lam_), float("nan")
-    if found is None:
+    if choice is None:
         return Summary(features, None, n_selected, total, None, lam, nan, nan, 0, (GIVEN,))
-    verdict, hints = judge(found, _selected_gates(model, found))
+    verdict, hints = judge(choice, _selected_gates(model, choice))
     return Summary(
         features,
         verdict,
         n_selected,
         total,
-        found.network,
+        choice.network,
         lam,
-        found.signal.gain,
-        found.signal.error,
-        len(found.opened),
+        choice.signal.gain,
+        choice.signal.error,
+        len(choice.opened),
         hints if verdict == NO_SIGNAL else hints + spare(rows),
-        found.losses,
-        {} if np.isnan(found.losses["selected"]) else held_out_scores(found),
-        found.task.objective.score_name,
+        choice.losses,
+        {} if np.isnan(choice.losses["selected"]) else held_out_scores(choice),
+        choice.problem.objective.score_name,
     )
 
 
-def judge(found: Found, gates: np.ndarray) -> tuple[str, tuple[str, ...]]:
+def judge(choice: Choice, gates: np.ndarray) -> tuple[str, tuple[str, ...]]:
     """Return the verdict on the signal, and in words what to be wary of.
 
     That the folds open different features is no sign of a weak signal: where columns tell the same, any
@@ -68,11 +70,11 @@ def judge(found: Found, gates: np.ndarray) -> tuple[str, tuple[str, ...]]:
 
     Parameters
     ----------
-    found : Found
+    choice : Choice
     gates : ndarray of int
         The selected ones.
     """
-    signal, own = found.signal, gates[~found.task.gate_map.keep[gates]]
+    signal, own = choice.signal, gates[~choice.problem.gates.keep[gates]]
     if not signal.found:
         asked_for = "; the features listed are there because they were asked for" if len(gates) else ""
         return NO_SIGNAL, (f"{NOTHING}{asked_for}.",)
@@ -81,13 +83,13 @@ def judge(found: Found, gates: np.ndarray) -> tuple[str, tuple[str, ...]]:
         hints.append("Held-out rows gain little, but columns tell more of y than chance would.")
     elif signal.gain < SURE * signal.error:
         hints.append(f"The gain over the base rate is below {SURE:g} standard errors.")
-    if not len(gates) and found.recipe.support.any():
+    if not len(gates) and choice.recipe.support.any():
         hints.append("No gate of the final model is above the threshold.")
     elif not len(gates):
         hints.append("The rule chose no feature.")
     verdict = "weak signal" if hints else "clear signal"
-    if len(own) and found.frequency[own].mean() < AGREED - 1e-9:  # 0.8 as a mean may be rounded
-        share = f"{found.frequency[own].mean():.0%}"
+    if len(own) and choice.frequency[own].mean() < AGREED - 1e-9:  # 0.8 as a mean may be rounded
+        share = f"{choice.frequency[own].mean():.0%}"
         hints.append(f"The folds do not agree on the features: on average {share} open a selected one.")
     return verdict, tuple(hints)
 
@@ -104,57 +106,70 @@ def spare(rows: list[dict[str, Any]]) -> tuple[str, ...]:
     )
 
 
-def _selected_gates(model: Any, found: Found) -> np.ndarray:
+def wilson_interval(frequency: float, n_folds: int) -> tuple[float, float]:
+    """Return Wilson's 95 % interval of a share of the folds.
+
+    Examples
+    --------
+    >>> from stochgate.explain.summary import wilson_interval
+    >>> [round(end, 3) for end in wilson_interval(1.0, 5)]
+    [0.566, 1.0]
+    """
+    found = binomtest(round(frequency * n_folds), n_folds).proportion_ci(0.95, method="wilson")
+    return float(found.low), float(found.high)
+
+
+def _selected_gates(model: Any, choice: Choice) -> np.ndarray:
     """Return the selected gates, the most important first."""
-    gates = np.unique(found.task.gate_map.number()[model.support_])
-    return gates[np.argsort(-found.importance[gates], kind="stable")]
+    gates = np.unique(choice.problem.gates.number()[model.support_])
+    return gates[np.argsort(-choice.importance[gates], kind="stable")]
 
 
-def _rows(model: Any, found: Found | None) -> list[dict[str, Any]]:
+def _rows(model: Any, choice: Choice | None) -> list[dict[str, Any]]:
     """Return a row a selected feature, those that are worth most first."""
     selected, names = np.flatnonzero(model.support_), model._names()
     rows = [{**COLUMNS, "feature": names[j], "gate": float(model.gates_[j])} for j in selected]
-    if found is not None and rows:
+    if choice is not None and rows:
         for part in (_frequencies, _directions, _rises, _stand_ins):
-            for row, known in zip(rows, part(model, found, selected), strict=True):
+            for row, known in zip(rows, part(model, choice, selected), strict=True):
                 row.update(known)
     return sorted(rows, key=lambda row: (-np.nan_to_num(row["loss_without"], nan=-np.inf), -row["gate"]))
 
 
-def _frequencies(model: Any, found: Found, selected: np.ndarray) -> Iterator[dict[str, Any]]:
-    gate_map, n_folds = found.task.gate_map, len(found.opened)
+def _frequencies(model: Any, choice: Choice, selected: np.ndarray) -> Iterator[dict[str, Any]]:
+    gate_map, n_folds = choice.problem.gates, len(choice.opened)
     for gate in gate_map.number()[selected]:
-        share = float(found.frequency[gate])
+        share = float(choice.frequency[gate])
         low, high = COLUMNS["frequency_low"], COLUMNS["frequency_high"]
         if not gate_map.keep[gate]:  # the folds had no say in those
             low, high = wilson_interval(share, n_folds)
         yield {"frequency": share, "frequency_low": low, "frequency_high": high}
 
 
-def _directions(model: Any, found: Found, selected: np.ndarray) -> Iterator[dict[str, Any]]:
+def _directions(model: Any, choice: Choice, selected: np.ndarray) -> Iterator[dict[str, Any]]:
     n_outputs, classes = model._predictor.base.shape[1], model._facts.get("classes")
     names = [None] if n_outputs == 1 else list(range(n_outputs))
     if classes is not None:
         names = classes[-n_outputs:].tolist()  # a single output is that of the last class
     relative = classes is not None and n_outputs > 1
-    known = find_directions(model._predictor, found.task.X, relative=relative)
+    known = find_directions(model._predictor, choice.problem.X, relative=relative)
     for feature in selected:
         direction, output = known.get(feature, (None, 0))  # a constant column is not read
         yield {"direction": direction, "direction_of": names[output]}
 
 
-def _rises(model: Any, found: Found, selected: np.ndarray) -> Iterator[dict[str, Any]]:
-    gates = _selected_gates(model, found)
+def _rises(model: Any, choice: Choice, selected: np.ndarray) -> Iterator[dict[str, Any]]:
+    gates = _selected_gates(model, choice)
     held_open = (model.gates_[selected] == 1).all()
-    rises = rises_without(found, gates, None if held_open else model.lam_)
+    rises = rises_without(choice, gates, None if held_open else model.lam_)
     place = {gate: i for i, gate in enumerate(gates)}
-    for gate in found.task.gate_map.number()[selected]:
+    for gate in choice.problem.gates.number()[selected]:
         rise = rises[place[gate]]
         error = rise.std(ddof=1) / np.sqrt(len(rise)) if np.isfinite(rise).all() else np.nan
         yield {"loss_without": float(rise.mean()), "loss_without_error": float(error)}
 
 
-def _stand_ins(model: Any, found: Found, selected: np.ndarray) -> Iterator[dict[str, Any]]:
-    names, task = model._names(), found.task
-    for others in find_stand_ins(task.X, model.support_, task.gate_map.number(), found.opened):
+def _stand_ins(model: Any, choice: Choice, selected: np.ndarray) -> Iterator[dict[str, Any]]:
+    names, problem = model._names(), choice.problem
+    for others in find_stand_ins(problem.X, model.support_, problem.gates.number(), choice.opened):
         yield {"stand_ins": [names[j] for j in others]}

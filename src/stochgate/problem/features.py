@@ -6,12 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from stochgate.problem.validation import (
-    FeatureIndex,
-    first_missing,
-    named_values,
-    refuse_not_a_list,
-)
+from stochgate.problem.feature_index import FeatureIndex, named_values, refuse_not_a_list
+from stochgate.problem.validation import first_missing
 
 
 @dataclass(frozen=True)
@@ -47,9 +43,9 @@ def make_gate_map(index: FeatureIndex, feature_groups: Any, costs: Any, always_k
     Parameters
     ----------
     index : FeatureIndex
-    feature_groups : array of labels, one a feature; or mapping of group name to features; or None
+    feature_groups : array of labels, one per feature; or mapping of group name to features; or None
         Features outside all groups of a mapping have a gate of their own.
-    costs : array, one a feature; or mapping of feature to cost (1 for the others); or None
+    costs : array, one per feature; or mapping of feature to cost (1 for the others); or None
         A group costs the mean of its features' costs.
     always_keep : list of names or positions, or mask; or None
         A group with one such feature is kept whole.

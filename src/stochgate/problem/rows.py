@@ -1,54 +1,16 @@
-"""From checked user input to what the engine trains on."""
+"""The rows that count: X, y and weights checked, and rows held out."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
 from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length
 
-from stochgate.engine import Design, Inputs, Training
-from stochgate.engine.data import learn_scaling
-from stochgate.networks import Network
 from stochgate.objectives import Objective, Target
-from stochgate.problem.features import GateMap
 from stochgate.problem.validation import check_features
 
 LEARNS, JUDGES, IDLE = 1, 0, -1  # what a row does in a fold
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """A data set ready for training; rows of weight 0 are gone.
-
-    Attributes
-    ----------
-    design : Design
-    target : Target
-    inputs : Inputs
-    gate_map : GateMap
-    weights : ndarray, shape (n_samples,)
-        Sample weights, 1 on average.
-    X : ndarray or csr_array, shape (n_samples, n_features)
-        The features as they were given.
-    """
-
-    design: Design
-    target: Target
-    inputs: Inputs
-    gate_map: GateMap
-    weights: np.ndarray
-    X: Any
-
-    def constant(self) -> np.ndarray:
-        """Return the positions of the features that have one value only, as has all of their group."""
-        columns = self.design.columns
-        weights = torch.from_numpy(self.weights).to(columns.device, columns.dtype)
-        scaling = learn_scaling(columns, weights[None], standardize=False)
-        gates = self.design.all_columns(scaling.scale == 0)[0]
-        return np.flatnonzero(self.gate_map.spread(gates.cpu().numpy()))
 
 
 def check_rows(
@@ -74,32 +36,6 @@ def check_rows(
         target = objective.encode(_safe_indexing(y, used) if parts is None else parts)
         X, weights = X[used], weights[used]
     return X, target, weights / weights.mean(), used
-
-
-def prepare(
-    X: Any,
-    target: Target,
-    weights: np.ndarray,
-    gate_map: GateMap,
-    network: Network,
-    training: Training,
-    device: torch.device,
-    draw_in: bool,
-) -> Prepared:
-    """Encode checked data as the network wants it, on a common scale and on the device."""
-    inputs = Inputs.learn(X, network, raw=not training.standardize, draw_in=draw_in)
-    of_column = inputs.gate_of(gate_map.gate_of)
-    gate_of = None if of_column is None else torch.from_numpy(of_column).to(device)
-    columns = inputs.apply(X, getattr(torch, training.dtype), device)
-    rows = {name: value.to(device) for name, value in target.rows.items()}
-    return Prepared(
-        Design(columns, gate_of, gate_map.n_gates),
-        Target(rows, target.n_outputs, target.facts),
-        inputs,
-        gate_map,
-        weights,
-        X,
-    )
 
 
 def hold_out(strata: np.ndarray, share: float, random_state: np.random.RandomState) -> np.ndarray:

@@ -12,7 +12,7 @@ from scipy.stats import norm
 from torch import Tensor
 
 from stochgate.engine import DenseColumns, Design, Trained
-from stochgate.problem.setting import Setting
+from stochgate.problem.problem import Problem
 
 N_DRAWS = 100
 LEVEL = 0.01  # at which columns count as correlated, over all of them
@@ -20,10 +20,10 @@ ROUNDING = 10  # times the precision of a loss is no difference, as where a shad
 
 
 def conditional_p_values(
-    setting: Setting,
+    problem: Problem,
     lam: float,
     last_step: int,
-    learns: np.ndarray,
+    halves: np.ndarray,
     candidates: np.ndarray,
     seed: int,
     *,
@@ -40,11 +40,11 @@ def conditional_p_values(
 
     Parameters
     ----------
-    setting : Setting
+    problem : Problem
     lam : float
     last_step : int
-    learns : ndarray of bool, shape (n_models, n_samples)
-        Which rows each model learns from; it is judged on the others.
+    halves : ndarray of bool, shape (n_models, n_samples)
+        Which rows each model folds from; it is judged on the others.
     candidates : ndarray of bool, shape (n_gates,)
     seed : int
     given_others : bool, default=True
@@ -54,15 +54,16 @@ def conditional_p_values(
     p_values = np.ones(len(candidates))
     if not candidates.any():
         return p_values
-    weights, test = setting.fold_weights(learns)
-    seeds = setting.seed + np.arange(len(learns))
-    fixed = setting.fixed.to(weights.device)[None]
-    trained, design = setting.execute(setting.plan(lam, seeds, weights, fixed, last_step=last_step))
+    weights, test = problem.fold_weights(halves)
+    seeds = problem.seed + np.arange(len(halves))
+    trained, design = problem.execute(
+        problem.plan(lam, seeds, weights, problem.fixed[None], last_step=last_step)
+    )
     opened = (trained.models.gates() > 0).cpu().numpy()  # (n_models, n_gates)
     tested = np.flatnonzero(candidates & opened.any(axis=0))
     if len(tested) == 0:
         return p_values
-    judge = _Judge(setting, trained, design, test)
+    judge = _Judge(problem, trained, design, test)
     generator = torch.Generator().manual_seed(seed)
     for gate in tested:
         in_models = torch.from_numpy(opened[:, gate]).to(weights.device)
@@ -73,7 +74,7 @@ def conditional_p_values(
 class _Judge:
     """Trained models on the columns that any of them uses, judged with some of the columns replaced."""
 
-    def __init__(self, setting: Setting, trained: Trained, design: Design, test: Tensor):
+    def __init__(self, problem: Problem, trained: Trained, design: Design, test: Tensor):
         models = trained.models
         scale = design.spread(models.gates())
         used = torch.nonzero(scale.any(0))[:, 0]
@@ -82,9 +83,9 @@ class _Judge:
         self.shift = None if models.scaling.shift is None else models.scaling.shift[:, used]
         self.X = design.columns.take(used).dense()
         self.gate_of = design.gate_of_column()[used]
-        self.design, self.learned, self.test = setting.design, models.learned, test
-        self.objective, self.rows = setting.objective, setting.target.rows
-        self.peers = setting.objective.peers(setting.target.rows).to(self.X.device)
+        self.design, self.learned, self.test = problem.design, models.learned, test
+        self.objective, self.rows = problem.objective, problem.target.rows
+        self.peers = problem.objective.peers(problem.target.rows).to(self.X.device)
 
     @torch.no_grad()
     def p_value(

@@ -1,6 +1,7 @@
-"""Selection frequencies of any estimator over halves of the rows."""
+"""How often features are selected on halves of the rows, by any estimator."""
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -8,20 +9,50 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
-from stochgate.choice.comparison import make_lams, make_settings
-from stochgate.problem.setting import Setting
-from stochgate.problem.task import Task
-from stochgate.stability.stable import Frequencies, train_halves
+from stochgate.choice.cells import Cells, train_cells
+from stochgate.choice.comparison import seen_by_each
+from stochgate.choice.defaults import DEFAULTS
+from stochgate.choice.path import make_lams
+from stochgate.problem.problem import Problem
+
+
+@dataclass(frozen=True, kw_only=True)
+class Frequencies:
+    """How often gates open on halves of the rows, along a path of penalties.
+
+    Attributes
+    ----------
+    lams : ndarray, shape (n_lams,)
+    share : ndarray, shape (n_lams, n_gates)
+        Of the halves that open a gate.
+    step : ndarray of int, shape (n_lams,)
+        At which each penalty's held-out loss is lowest.
+    best : int or None
+        Position of the penalty with the lowest held-out loss, of ties the largest; None where no penalty
+        beats the model without features.
+    n_pairs : int
+    """
+
+    lams: np.ndarray
+    share: np.ndarray
+    step: np.ndarray
+    best: int | None
+    n_pairs: int
+
+    @property
+    def n_opened(self) -> np.ndarray:
+        """How many gates a half opens on average, shape (n_lams,)."""
+        return self.share.sum(axis=1)
 
 
 def gated_frequencies(
-    task: Task, halves: np.ndarray, lam: Any, n_first: int
-) -> tuple[str, Setting, Frequencies]:
+    problem: Problem, halves: np.ndarray, lam: Any, n_first: int
+) -> tuple[str, Problem, Frequencies]:
     """Train a gated estimator's networks on halves of the rows, as stacks of models.
 
     Parameters
     ----------
-    task : Task
+    problem : Problem
     halves : ndarray of bool, shape (2 * n_pairs, n_samples)
     lam : "auto" or float
         A path of penalties, or one.
@@ -30,16 +61,59 @@ def gated_frequencies(
 
     Returns
     -------
-    Name of the network, its setting and its frequencies
+    Name of the network, the problem as it sees it, and its frequencies
     """
-    settings = make_settings(task, np.zeros(len(task.weights), dtype=np.int64))
-    n_gates = task.gate_map.n_gates
-    lams = make_lams(len(task.weights) // 2) * n_gates if lam == "auto" else np.array([float(lam)])
-    at, found = train_halves([setting for setting, _ in settings.values()], lams, halves, n_first)
+    problems = seen_by_each(replace(problem, seed=problem.draw_seed()))
+    n_gates = problem.gates.n_gates
+    lams = make_lams(problem.n_samples // 2) * n_gates if lam == "auto" else np.array([float(lam)])
+    at, found = train_halves(list(problems.values()), lams, halves, n_first)
     if lam != "auto":
         found = replace(found, best=0)  # a given penalty is not to be judged
-    name = list(settings)[at]
-    return name, settings[name][0], found
+    name = list(problems)[at]
+    return name, problems[name], found
+
+
+def train_halves(
+    problems: Sequence[Problem], lams: np.ndarray, halves: np.ndarray, n_first: int
+) -> tuple[int, Frequencies]:
+    """Train paths on halves of the rows; the first few choose the network, which then trains on all.
+
+    Parameters
+    ----------
+    problems : sequence of Problem, one per network
+    lams : ndarray, shape (n_lams,)
+    halves : ndarray of bool, shape (2 * n_pairs, n_samples)
+        In complementary pairs; each half is judged by the rows outside it.
+    n_first : int
+        Halves on which the networks are compared.
+
+    Returns
+    -------
+    Position of the network, and its frequencies
+    """
+    first = [train_cells(problem, "path", lams, halves[:n_first]) for problem in problems]
+    chosen = int(np.argmin([cells.losses.mean(axis=1).min() for cells in first]))
+    parts = [first[chosen]]
+    if n_first < len(halves):
+        parts.append(train_cells(problems[chosen], "path", lams, halves[n_first:], first_seed=n_first))
+    empty = problems[chosen].empty_losses(halves)[0].mean()
+    return chosen, _join(parts, float(empty))
+
+
+def _join(parts: list[Cells], empty: float) -> Frequencies:
+    opened = np.concatenate([cells.opened for cells in parts], axis=1)
+    loss = np.concatenate([cells.losses for cells in parts], axis=1).mean(axis=1)
+    best = None
+    if loss.min() < empty:
+        tied = loss <= loss.min() + DEFAULTS.tolerance * (empty - loss.min())
+        best = int(tied.argmax())  # the largest penalty of those that tie
+    return Frequencies(
+        lams=parts[0].lams,
+        share=opened.mean(axis=1),
+        step=parts[-1].step,
+        best=best,
+        n_pairs=opened.shape[1] // 2,
+    )
 
 
 def other_frequencies(
@@ -56,7 +130,13 @@ def other_frequencies(
     """
     chosen = Parallel(n_jobs=n_jobs)(delayed(fit_half)(estimator, X, y, half) for half in halves)
     share = np.mean(chosen, axis=0)
-    return Frequencies(np.array([np.nan]), share[None], np.zeros(1, dtype=int), 0, len(halves) // 2)
+    return Frequencies(
+        lams=np.array([np.nan]),
+        share=share[None],
+        step=np.zeros(1, dtype=int),
+        best=0,
+        n_pairs=len(halves) // 2,
+    )
 
 
 def fit_half(estimator: Any, X: Any, y: Any, half: np.ndarray) -> np.ndarray:

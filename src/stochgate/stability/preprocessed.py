@@ -17,7 +17,7 @@ from stochgate.evaluation.pipeline import (
     name_frame,
     undo_steps,
 )
-from stochgate.problem.task import LARGEST_SEED
+from stochgate.problem.problem import LARGEST_SEED
 from stochgate.problem.validation import check_features
 
 

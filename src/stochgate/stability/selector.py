@@ -14,14 +14,13 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from stochgate.estimators.base import GatedEstimator, NoFeatureSelectedWarning
 from stochgate.evaluation.pipeline import list_steps
-from stochgate.problem.task import LARGEST_SEED
+from stochgate.problem.problem import LARGEST_SEED
 from stochgate.problem.validation import check_features
-from stochgate.stability.frequencies import gated_frequencies, other_frequencies
+from stochgate.stability.frequencies import Frequencies, gated_frequencies, other_frequencies
 from stochgate.stability.halves import complementary_pairs
 from stochgate.stability.preprocessed import PreprocessedMixin, with_seeds
 from stochgate.stability.shadows import add_shadows, number_of_shadows
 from stochgate.stability.stable import (
-    Frequencies,
     Stable,
     stable_and_telling,
     stable_at,
@@ -197,20 +196,19 @@ class StabilitySelector(PreprocessedMixin, MetaEstimatorMixin, BaseEstimator):
     ) -> tuple[Frequencies, Stable, Any]:
         model = clone(estimator).set_params(random_state=random_state.randint(LARGEST_SEED))
         model._validate_params()
-        task, groups = model._task(X, y, sample_weight, groups, ())
-        strata = task.objective.strata(task.target.rows).numpy()
-        gates = task.gate_map
+        problem, groups = model._make_problem(X, y, sample_weight, groups)
+        strata, gates = problem.strata, problem.gates
         halves = self._halves(len(strata), strata, groups, random_state)
         n_first = min(self.n_first, len(halves))
         if model.n_features_to_select is not None:
             raise ValueError("n_features_to_select has no meaning here: leave it out of the estimator.")
-        self.network_, setting, found = gated_frequencies(task, halves, model.lam, n_first)
+        self.network_, problem, found = gated_frequencies(problem, halves, model.lam, n_first)
         if self.fdr is None and self.max_false is None:
             stable = self._by_threshold(found)
         else:
             seed = int(random_state.randint(LARGEST_SEED))
             stable = stable_and_telling(
-                setting, found, halves, seed, fdr=self.fdr, max_false=self.max_false or 0.0
+                problem, found, halves, seed, fdr=self.fdr, max_false=self.max_false or 0.0
             )
         if stable.reason is not None:
             stable = replace(stable, reason=stable.reason.with_names(gates.spread, model._names()))

@@ -1,50 +1,19 @@
-"""Selection frequencies over halves of the rows, and the features they stand for."""
+"""The stable features: by a threshold, by a bound on false ones, or against shadows."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.stats import false_discovery_control
 
-from stochgate.choice.path import Cells, train_cells
-from stochgate.choice.rules import TOLERANCE
-from stochgate.engine import OPEN
-from stochgate.problem.setting import Setting
+from stochgate.problem.problem import Problem
 from stochgate.stability.bounds import shah_samworth_bound, smallest_threshold
 from stochgate.stability.conditional import conditional_p_values
+from stochgate.stability.frequencies import Frequencies
 from stochgate.stability.shadows import shadow_fdr
 from stochgate.stability.why_empty import NO_SIGNAL, Reason, shadows_keep_up, tells_nothing_new, too_rare
 
 MAJORITY = 0.5  # with shadows, a feature must besides be selected by more than half of the halves
-
-
-@dataclass(frozen=True)
-class Frequencies:
-    """How often gates open on halves of the rows, along a path of penalties.
-
-    Attributes
-    ----------
-    lams : ndarray, shape (n_lams,)
-    share : ndarray, shape (n_lams, n_gates)
-        Of the halves that open a gate.
-    step : ndarray of int, shape (n_lams,)
-        At which each penalty's held-out loss is lowest.
-    best : int or None
-        Position of the penalty with the lowest held-out loss, of ties the largest; None where no penalty
-        beats the model without features.
-    n_pairs : int
-    """
-
-    lams: np.ndarray
-    share: np.ndarray
-    step: np.ndarray
-    best: int | None
-    n_pairs: int
-
-    @property
-    def n_opened(self) -> np.ndarray:
-        """How many gates a half opens on average, shape (n_lams,)."""
-        return self.share.sum(axis=1)
 
 
 @dataclass(frozen=True)
@@ -74,43 +43,6 @@ class Stable:
     expected_false: float
     q_values: np.ndarray | None = None
     reason: Reason | None = None
-
-
-def train_halves(
-    settings: Sequence[Setting], lams: np.ndarray, halves: np.ndarray, n_first: int
-) -> tuple[int, Frequencies]:
-    """Train paths on halves of the rows; the first few choose the network, which then trains on all.
-
-    Parameters
-    ----------
-    settings : sequence of Setting, one a network
-    lams : ndarray, shape (n_lams,)
-    halves : ndarray of bool, shape (2 * n_pairs, n_samples)
-        In complementary pairs; each half is judged by the rows outside it.
-    n_first : int
-        Halves on which the networks are compared.
-
-    Returns
-    -------
-    Position of the network, and its frequencies
-    """
-    first = [train_cells(setting, "path", lams, halves[:n_first]) for setting in settings]
-    chosen = int(np.argmin([cells.losses.mean(axis=1).min() for cells in first]))
-    parts = [first[chosen]]
-    if n_first < len(halves):
-        parts.append(train_cells(settings[chosen], "path", lams, halves[n_first:], first_seed=n_first))
-    empty = settings[chosen].empty_losses(halves)[0].mean()
-    return chosen, _join(parts, float(empty))
-
-
-def _join(parts: list[Cells], empty: float) -> Frequencies:
-    opened = np.concatenate([cells.opened for cells in parts], axis=1)
-    loss = np.concatenate([cells.losses for cells in parts], axis=1).mean(axis=1)
-    best = None
-    if loss.min() < empty:
-        tied = loss <= loss.min() + TOLERANCE * (empty - loss.min())
-        best = int(tied.argmax())  # the largest penalty of those that tie
-    return Frequencies(parts[0].lams, opened.mean(axis=1), parts[-1].step, best, opened.shape[1] // 2)
 
 
 def stable_at(found: Frequencies, threshold: float) -> Stable:
@@ -178,7 +110,7 @@ def stable_by_shadows(found: Frequencies, n_gates: int, fdr: float) -> Stable:
 
 
 def stable_and_telling(
-    setting: Setting,
+    problem: Problem,
     found: Frequencies,
     halves: np.ndarray,
     seed: int,
@@ -196,7 +128,7 @@ def stable_and_telling(
 
     Parameters
     ----------
-    setting : Setting
+    problem : Problem
     found : Frequencies
     halves : ndarray of bool, shape (2 * n_pairs, n_samples)
     seed : int
@@ -216,10 +148,10 @@ def stable_and_telling(
     lam, step = float(found.lams[stable.at]), int(found.step[stable.at])
 
     def judge(**how: bool) -> np.ndarray:
-        p_values = conditional_p_values(setting, lam, step, halves, stable.support, seed, **how)
+        p_values = conditional_p_values(problem, lam, step, halves, stable.support, seed, **how)
         return p_values if fdr is None else false_discovery_control(p_values)
 
-    values, free = judge(), (setting.fixed != OPEN).cpu().numpy()
+    values, free = judge(), ~problem.gates.keep
     level = max_false / len(values) if fdr is None else fdr
     support, reason = stable.support & (values <= level), None
     if free.any() and not (support & free).any():

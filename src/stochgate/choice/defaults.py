@@ -1,0 +1,105 @@
+"""Every number that steers the automatic choice, and why it is what it is."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Defaults:
+    """The thresholds of the automatic choice, in the order in which it meets them.
+
+    docs/notes/automatic-choice.md and docs/notes/real-tables.md tell what else was tried.
+    """
+
+    # Folds and blocks
+    few_rows: int = 200  # with fewer rows (or groups of rows) one round of folds says little,
+    n_rounds: int = 3  # so every row is held out this many times
+    n_blocks: int = 4  # parts of each fold's held-out rows: standard errors of the gain come from them
+
+    # The path of penalties, all per gate
+    largest_lam: float = 0.06  # most gates of most problems are closed here
+    lam_ratio: float = 60 ** (1 / 7)  # from one penalty to the next: six of them from 0.06 to 0.0033
+    smallest_lam: float = 0.0033  # or log(n) / 2n where that is less: what BIC asks of a feature
+    smallest_lam_for_k: float = 0.0002  # the path for a given number of features must reach many
+    most_open: float = 0.5  # while more than this share of the free gates stays open to the end,
+    larger: float = 1.8  # a penalty this many times the largest is added: a gain may outweigh the largest,
+    n_larger: int = 4  # and so many of them at most;
+    n_larger_for_k: int = 6  # for a given number of features, which may be a single one of many columns
+
+    # Which networks go on after their path
+    rival: float = 0.3  # those that gain this share of what the best one gains over no feature;
+    clear_gain: float = 0.02  # all do while no gain exceeds this share of the base rate's loss
+
+    # Survivors and refits
+    n_survivors: int = 3  # penalties, the best ones, whose features are trained once more
+    harder: tuple[float, ...] = (2.0, 4.0)  # under so many times their penalty
+    always_few: int = 50  # sets up to this size are small whatever the number of rows;
+    rows_per_survivor: int = 8  # otherwise survivors need so many rows per feature,
+    rows_per_refitted: int = 2  # and refits so many: larger sets are memorised
+    worth_refitting: float = 1.1  # a refit may mend a loss up to this multiple of the base rate's
+    agreed: float = 0.5  # overlap of the folds' sets with their vote (Jaccard) at which they are one set
+    unsettled: float = 1.25  # a set may be so many times the one at the last step: gates still close
+
+    # Rows that a step sees
+    rows_per_gated_step: int = 380  # the gates' noise is far larger than that of so many rows
+    rows_per_refit_step: int = 190  # models whose gates are held open have no such noise
+    most_parts: int = 8  # parts of the rows that are kept apart; more are gathered as mini-batches
+
+    # How refits are trained and judged
+    shrinks: tuple[float, ...] = (0.03, 0.1, 0.2, 0.35, 0.6, 0.8, 1.0)  # a network of few rows is too sure
+    refit_steps: tuple[int, int] = (2, 3)  # two of three steps: without the gates' noise fewer suffice
+    refit_snapshots: int = 20  # from which the best step is chosen
+    refit_patience: int = 6  # snapshots without a lower loss that end a refit: it would go on to memorise
+
+    # Growing penalty: sets of every size
+    growing_from: float = 1e-5  # penalty per gate at the first step, under which no gate closes,
+    growing_to: float = 0.3  # and at the last one, under which nearly all have
+    growing_longer: float = 1.5  # times the steps of other models, so that gates close one by one
+    growing_snapshots: int = 60  # to tell when each gate closes
+    n_growing: int = 4  # models averaged: in a single one the order of correlated columns is luck;
+    equal: float = 0.9  # one is enough where the folds' sets overlap their vote by this,
+    few_open: float = 0.5  # with at most this share of the gates open: of most gates open it says nothing
+    many_gates: int = 100  # of more gates than this no set holds more than
+    most_share: float = 0.4  # this share,
+    most_gates: int = 1000  # or this number: beyond it is hardly a selection
+    size_ratio: float = 1.5  # from one size to the next
+    pauses: tuple[int, ...] = (12, 60, 300)  # sizes after which larger ones are tried only if they may gain
+
+    # Teams
+    n_judging: int = 4  # networks in the team that judges a set, for their cost
+    n_team_sets: int = 8  # sets that teams judge, for their cost
+    team_errors: float = 2.0  # they are within so many standard errors of the best
+    team_on_all: int = 100  # up to so many gates a team judges all columns; beyond, one model, for its cost
+
+    # Is there a signal?
+    signal_level: float = 0.005  # how often noise may pass, if the tests were independent
+    least_error: float = 1 / 3  # a standard error is at least this share of what a feature is worth
+    n_permutations: int = 999  # of the global test: p-values down to 0.001
+    most_tested_rows: int = 2000  # with more rows the held-out losses have power enough
+
+    # Which set?
+    tolerance: float = 0.01  # share of the gain that fewer features may give away,
+    close_errors: float = 0.5  # or so many standard errors of the difference,
+    far_errors: float = 1.0  # or so many, where each feature saved gains less than BIC asks,
+    most_given: float = 0.02  # but never more than this share of the gain: a weak signal would go
+
+    # The second look
+    look_level: float = 0.01  # the chance that a look adds anything when there is nothing left
+    n_looks: int = 3  # a feature may show only once another is in
+    n_quantiles: int = 8  # parts of a column whose residuals' means are compared,
+    rows_per_quantile: int = 40  # of at least so many rows each, or there are fewer parts
+    fewest_quantiles: int = 4  # with fewer the question is not asked
+    most_known: float = 0.25  # parts of selected columns that residuals are freed of, per row
+    most_numbers: float = 2e7  # in the columns that are cut, for their memory
+
+    # Exactly k features
+    copy: float = 0.99  # the correlation, in size, from which a column tells nothing new
+
+    # The final model
+    n_final: int = 16  # networks in the final team,
+    one_beyond: int = 1000  # but a single one on more gates than this, for its cost
+
+    # Numbers
+    diverged: float = 1e100  # a loss from here on counts as infinite: its square would overflow
+
+
+DEFAULTS = Defaults()

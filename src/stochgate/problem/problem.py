@@ -1,0 +1,218 @@
+"""The problem: parts and data of one fit, checked and ready, from which plans are made."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.base import clone
+from torch import Tensor
+
+from stochgate.engine import CLOSED, FREE, OPEN, Design, Inputs, Plan, Trained, Training, execute, make_plan
+from stochgate.engine.data import learn_scaling
+from stochgate.engine.record import Callback
+from stochgate.gates import Gate
+from stochgate.networks import Network
+from stochgate.objectives import Objective, Target
+from stochgate.objectives.base import Learned
+from stochgate.problem.features import GateMap
+from stochgate.problem.rows import JUDGES, LEARNS
+
+LARGEST_SEED = np.iinfo(np.int32).max
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """What is to be fitted: the parts, and the data as one network takes them.
+
+    Attributes
+    ----------
+    gate, network, objective, training : the parts
+    networks : dict of Network
+        The networks to choose from by name, simple ones first; `network` is one of them.
+    X : ndarray or csr_array, shape (n_samples, n_features)
+        The features as they were given; rows of weight 0 are gone.
+    target : Target
+        The encoded y, on the device.
+    sample_weight : ndarray, shape (n_samples,)
+        1 on average.
+    gates : GateMap
+        Which gate serves which feature, what it costs and whether it stays open.
+    inputs, design : Inputs, Design
+        How the network's columns are made of X, and the columns, on the device.
+    draw_in : bool
+        Whether values that lie far out in their column are drawn in (`Inputs.reach`).
+    device : torch.device
+    random_state : RandomState
+        Seeds are drawn from it.
+    seed : int
+        From which the models' own seeds count.
+    blocks : ndarray of int, shape (n_samples,)
+        Parts of the rows; each judges the models of the folds that hold it out.
+    callbacks : tuple of callables
+    """
+
+    gate: Gate
+    network: Network
+    networks: dict[str, Network]
+    objective: Objective
+    training: Training
+    X: Any
+    target: Target
+    sample_weight: np.ndarray
+    gates: GateMap
+    inputs: Inputs
+    design: Design
+    device: torch.device
+    random_state: np.random.RandomState
+    blocks: np.ndarray
+    draw_in: bool = False
+    seed: int = 0
+    callbacks: tuple[Callback, ...] = ()
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows."""
+        return len(self.sample_weight)
+
+    @cached_property
+    def weights(self) -> Tensor:
+        """The weights of the rows in the dtype and on the device of the training, shape (n_samples,)."""
+        return torch.from_numpy(self.sample_weight).to(self.device, getattr(torch, self.training.dtype))
+
+    @cached_property
+    def fixed(self) -> Tensor:
+        """Which gates stay open, int8 of shape (n_gates,), on the device of the training."""
+        kept = torch.from_numpy(self.gates.keep)
+        return torch.where(kept, OPEN, FREE).to(self.device, torch.int8)
+
+    @property
+    def strata(self) -> np.ndarray:
+        """The kind of each row (its class, or whether there was an event), shape (n_samples,)."""
+        return self.objective.strata(self.target.rows).cpu().numpy()
+
+    def draw_seed(self) -> int:
+        """Draw a seed from the random state."""
+        return int(self.random_state.randint(LARGEST_SEED))
+
+    def seen_by(self, network: Network, *, draw_in: bool = False) -> "Problem":
+        """Return the problem with another network, and its data made anew as that network takes them."""
+        if network is self.network and draw_in == self.draw_in:
+            return self
+        data = make_columns(self.X, self.gates, network, self.training, self.device, draw_in)
+        return replace(self, network=network, draw_in=draw_in, **data)
+
+    def with_linear(self, gates: np.ndarray) -> "Problem":
+        """Return the problem whose network takes the columns of some gates past its hidden layers."""
+        if not gates.any():
+            return self
+        of_column = self.design.spread(torch.from_numpy(gates).to(self.device)[None])[0]
+        network = self.network.with_linear(torch.nonzero(of_column)[:, 0].tolist())
+        assert network is not None  # only such networks are given linear features
+        return replace(self, network=network)
+
+    def plan(
+        self,
+        lam: Any,
+        seed: Any,
+        weights: Tensor,
+        fixed: Tensor,
+        *,
+        training: dict[str, Any] | None = None,
+        **others: Any,
+    ) -> Plan:
+        """Plan models, one for each row of weights, shape (n_models, n_samples).
+
+        Parameters
+        ----------
+        lam, seed, weights, fixed, others : as in `make_plan`
+        training : dict, optional
+            What differs from the problem's training. Models do not stop early unless it says so: they are
+            judged at every snapshot.
+        """
+        return make_plan(
+            self.gate,
+            self.network,
+            self.objective,
+            clone(self.training).set_params(**{"patience": None, **(training or {})}),
+            lam=lam,
+            seed=seed,
+            weights=weights,
+            n_gates=self.design.n_gates,
+            costs=torch.from_numpy(self.gates.costs),
+            fixed=fixed,
+            data_seed=self.seed,
+            **others,
+        )
+
+    def execute(self, plan: Plan) -> tuple[Trained, Design]:
+        """Train a plan on the columns that some of its models may use; return these columns too."""
+        used = (plan.fixed != CLOSED).any(0)
+        narrow = bool(used.any()) and not bool(used.all())
+        design = self.design.narrow(used) if narrow else self.design
+        return execute(plan, design, self.target, self.callbacks), design
+
+    def fold_weights(self, folds: np.ndarray, n_cells: int = 1) -> tuple[Tensor, Tensor]:
+        """Return the weights models learn from and are judged by, shape (n_cells * n_folds, n_samples)."""
+        roles = torch.from_numpy(folds).to(self.device).repeat(n_cells, 1)
+        return self.weights * (roles == LEARNS), self.weights * (roles == JUDGES)
+
+    def block_tensor(self) -> Tensor:
+        """Return the block of every row."""
+        return torch.from_numpy(self.blocks).to(self.device)
+
+    def base_output(self, weights: Tensor) -> tuple[Tensor, Learned]:
+        """Return the outputs of models without features, and what each learns from y with its weights.
+
+        Parameters
+        ----------
+        weights : Tensor, shape (n_models, n_samples)
+
+        Returns
+        -------
+        output : Tensor, shape (n_models, n_samples, n_outputs)
+        learned : as returned by `Objective.learn`
+        """
+        learned = self.objective.learn(self.target.rows, weights)
+        base = self.objective.base(self.target.rows, weights, learned)
+        return base.unsqueeze(1).expand(-1, weights.shape[1], -1), learned
+
+    def empty_losses(self, folds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the held-out loss of the model without features: (n_folds,) and (n_folds, n_blocks)."""
+        weights, test = self.fold_weights(folds)
+        base, learned = self.base_output(weights)
+        parts = [test] + [test * (self.block_tensor() == b) for b in range(self.blocks.max() + 1)]
+        losses = to_numpy(
+            self.objective.held_out_losses(
+                base, self.target.rows, weights, torch.stack(parts, dim=1), learned
+            )
+        )
+        return losses[:, 0], losses[:, 1:]
+
+    def constant_features(self) -> np.ndarray:
+        """Return the positions of the features that have one value only, as has all of their group."""
+        scaling = learn_scaling(self.design.columns, self.weights[None], standardize=False)
+        gates = self.design.all_columns(scaling.scale == 0)[0]
+        return np.flatnonzero(self.gates.spread(gates.cpu().numpy()))
+
+
+def make_columns(
+    X: Any,
+    gates: GateMap,
+    network: Network,
+    training: Training,
+    device: torch.device,
+    draw_in: bool = False,
+) -> dict[str, Any]:
+    """Return the `inputs` and the `design` of a problem: checked X as the network takes it."""
+    inputs = Inputs.learn(X, network, raw=not training.standardize, draw_in=draw_in)
+    of_column = inputs.gate_of(gates.gate_of)
+    gate_of = None if of_column is None else torch.from_numpy(of_column).to(device)
+    columns = inputs.apply(X, getattr(torch, training.dtype), device)
+    return {"inputs": inputs, "design": Design(columns, gate_of, gates.n_gates)}
+
+
+def to_numpy(values: Tensor) -> np.ndarray:
+    """Return a tensor as an array of doubles."""
+    return values.detach().double().cpu().numpy()
