@@ -55,6 +55,12 @@ class Network(BaseEstimator, ABC):
     """
 
     recordable = True
+    #: whether the automatic choice tries it where the user names no network
+    races = False
+    #: the most features with which it races, None for any number
+    most_features: int | None = None
+    #: whether it takes sparse X
+    takes_sparse = True
 
     @property
     def is_linear(self) -> bool:

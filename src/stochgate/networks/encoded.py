@@ -86,6 +86,8 @@ class EncodedMLP(MLP):
     EncodedMLP(n_bins=8)
     """
 
+    most_features = 1000  # with more it was never chosen, and takes most of the time
+    takes_sparse = False
     _parameter_constraints = {
         **MLP._parameter_constraints,
         "n_bins": [Interval(Integral, 2, None, closed="left")],

@@ -61,6 +61,7 @@ class MLP(Network):
     MLP(activation='tanh', hidden=(476, 490, 14), init_std=0.1)
     """
 
+    races = True
     _parameter_constraints = {
         "hidden": [tuple, list],
         "activation": [StrOptions(set(ACTIVATIONS))],

@@ -5,4 +5,6 @@ from stochgate.objectives.classification import Classification
 from stochgate.objectives.cox import Cox
 from stochgate.objectives.regression import Regression
 
-__all__ = ["Classification", "Cox", "Objective", "Regression", "Target"]
+OBJECTIVES: tuple[type[Objective], ...] = (Classification, Regression, Cox)  # the first that suits counts
+
+__all__ = ["OBJECTIVES", "Classification", "Cox", "Objective", "Regression", "Target"]

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
@@ -55,8 +56,41 @@ class Objective(BaseEstimator, ABC):
     intercept: bool = True
     #: whether each row has a loss of its own, whatever other rows are seen beside it
     by_row: bool = True
-    #: what `score` is called
+    #: what `score` is called, in short and in full
     score_name: str
+    metric_name: str
+    #: the score of one prediction for all rows, where that is the same for all y
+    constant_score: float | None = None
+    #: whether folds should have the same share of each kind of row (`strata_of`)
+    stratifies: bool = False
+
+    @classmethod
+    def suits(cls, estimator: Any, y: Any) -> bool:
+        """Return whether any scikit-learn estimator, given y, does what this objective is for."""
+        return False
+
+    @classmethod
+    def as_rows(cls, y: Any) -> Any:
+        """Return y as a container whose rows can be taken."""
+        return y
+
+    @classmethod
+    def strata_of(cls, y: Any) -> np.ndarray:
+        """Return the kind of each row of a y as it was given, int of shape (n_samples,)."""
+        return np.zeros(len(y), dtype=int)
+
+    @classmethod
+    def model_without_features(cls) -> Any:
+        """Return a scikit-learn estimator that uses no feature, or None where there is none."""
+        return None
+
+    def output_names(self, facts: dict[str, Any], n_outputs: int) -> list[Any]:
+        """Return what the outputs are of (classes, columns of y); None for the only one."""
+        return [None] if n_outputs == 1 else list(range(n_outputs))
+
+    def compares_outputs(self, n_outputs: int) -> bool:
+        """Return whether only the differences between outputs matter, as for classes."""
+        return False
 
     @abstractmethod
     def encode(self, y: ArrayLike) -> Target:

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import ArrayLike
+from sklearn.base import is_classifier
+from sklearn.dummy import DummyClassifier
 from sklearn.utils._missing import is_pandas_na
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import check_classification_targets
@@ -34,7 +36,8 @@ class Classification(Objective):
     tensor([1, 0, 1])
     """
 
-    score_name = "accuracy"
+    score_name = metric_name = "accuracy"
+    stratifies = True
     _parameter_constraints = {"class_weight": [StrOptions({"balanced"}), dict, None]}
 
     def __init__(self, class_weight: str | Mapping[Any, float] | None = None):
@@ -55,6 +58,25 @@ class Classification(Objective):
             factor = _read_class_weight(self.class_weight, classes)
             rows["class_weight"] = torch.from_numpy(factor)[rows["label"]]
         return Target(rows, 1 if len(classes) == 2 else len(classes), facts)
+
+    @classmethod
+    def suits(cls, estimator: Any, y: Any) -> bool:  # noqa: D102
+        return is_classifier(estimator)
+
+    @classmethod
+    def strata_of(cls, y: Any) -> np.ndarray:  # noqa: D102
+        return np.unique(np.asarray(y), return_inverse=True)[1].ravel()
+
+    @classmethod
+    def model_without_features(cls) -> Any:  # noqa: D102
+        return DummyClassifier(strategy="prior")
+
+    def output_names(self, facts: dict[str, Any], n_outputs: int) -> list[Any]:
+        """Return the classes; a single output is that of the last one."""
+        return facts["classes"][-n_outputs:].tolist()
+
+    def compares_outputs(self, n_outputs: int) -> bool:  # noqa: D102
+        return n_outputs > 1
 
     def strata(self, rows: Rows) -> Tensor:  # noqa: D102
         return rows["label"]

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from stochgate.objectives.base import Learned, Objective, Rows, Target
 from stochgate.objectives.risk_sets import LogCumSumExp, LogSumOverIntervals, cut_intervals
-from stochgate.survival import read_survival_target
+from stochgate.survival import is_survival_target, read_survival_target
 
 _AT_ONCE = 256  # events compared with all rows at once
 _GIVEN = ("event", "block", "until", "stratum")  # of each row; all else follows
@@ -38,7 +38,9 @@ class Cox(Objective):
     """
 
     intercept = False  # the baseline hazard takes it up
-    score_name = "C"
+    score_name, metric_name = "C", "concordance index"
+    constant_score = 0.5
+    stratifies = True
     by_row = False  # an event is compared with all rows at risk
     _parameter_constraints = {"ties": [StrOptions({"breslow", "efron"})]}
 
@@ -62,6 +64,20 @@ class Cox(Objective):
         if (until + offset < len(times)).any() or stratum.any():
             rows["until"], rows["stratum"] = torch.from_numpy(until + offset), torch.from_numpy(stratum)
         return Target(self._sort(rows), 1, {"times": -times, "strata": strata})
+
+    @classmethod
+    def suits(cls, estimator: Any, y: Any) -> bool:  # noqa: D102
+        return is_survival_target(y)
+
+    @classmethod
+    def as_rows(cls, y: Any) -> Any:
+        """Return a tuple (event, time) as a structured array, any other y as it is."""
+        return read_survival_target(y).to_array() if isinstance(y, tuple) else y
+
+    @classmethod
+    def strata_of(cls, y: Any) -> np.ndarray:
+        """Return whether there was an event."""
+        return read_survival_target(y).event.astype(int)
 
     def take(self, rows: Rows, index: Tensor) -> Rows:
         """Return a mini-batch; its risk sets are those within the batch.

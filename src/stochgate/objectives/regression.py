@@ -1,8 +1,12 @@
 """Squared error for one or several outputs."""
 
+from typing import Any
+
 import numpy as np
 import torch
 from numpy.typing import ArrayLike
+from sklearn.base import is_regressor
+from sklearn.dummy import DummyRegressor
 from sklearn.utils.validation import check_array
 from torch import Tensor
 
@@ -27,7 +31,7 @@ class Regression(Objective):
     torch.Size([2, 1])
     """
 
-    score_name = "R2"
+    score_name = metric_name = "R2"
     _parameter_constraints = {"standardize": ["boolean"]}
 
     def __init__(self, standardize: bool = True):
@@ -47,6 +51,14 @@ class Regression(Objective):
                 "drop the row."
             )
         return Target({"y": torch.tensor(values)}, values.shape[1], {"many": many})
+
+    @classmethod
+    def suits(cls, estimator: Any, y: Any) -> bool:  # noqa: D102
+        return is_regressor(estimator)
+
+    @classmethod
+    def model_without_features(cls) -> Any:  # noqa: D102
+        return DummyRegressor()
 
     def learn(self, rows: Rows, weights: Tensor) -> Learned:  # noqa: D102
         y = rows["y"]  # (n_samples, n_outputs), float64: the mean of a large y must not cancel
