@@ -27,7 +27,7 @@ from stochgate.networks import Network
 from stochgate.objectives import Objective, Target
 from stochgate.problem.feature_index import FeatureIndex
 from stochgate.problem.features import make_gate_map
-from stochgate.problem.networks import make_networks
+from stochgate.problem.networks import fit_for, make_networks
 from stochgate.problem.problem import Problem, make_columns
 from stochgate.problem.rows import check_rows
 from stochgate.problem.validation import (
@@ -178,7 +178,7 @@ class GatedEstimator(ExplainMixin, SelectorMixin, BaseEstimator):
         refuse_not_callable("callbacks", self.callbacks)
         training = Training() if self.training is None else self.training
         training._validate_params()
-        gate, networks = resolve("gate", self.gate, GATES, Gate), make_networks(self, X)
+        gate, networks = resolve("gate", self.gate, GATES, Gate), make_networks(self)
         objective = self._make_objective(training)
         objective._validate_params()
         device = check_device(self.device)
@@ -193,6 +193,7 @@ class GatedEstimator(ExplainMixin, SelectorMixin, BaseEstimator):
             )
         index = FeatureIndex(X.shape[1], getattr(self, "feature_names_in_", None))
         gates = make_gate_map(index, self.feature_groups, self.costs, self.always_keep)
+        networks = fit_for(networks, X)
         network = next(iter(networks.values()))
         rows = {name: value.to(device) for name, value in target.rows.items()}
         problem = Problem(

@@ -13,7 +13,6 @@ from stochgate.evaluation.outer_fold import JudgedFold, Rivals, judge_fold
 from stochgate.evaluation.splits import read_rows, split_rows
 from stochgate.metrics import support_overlap
 
-_METRICS = {"classifier": "accuracy", "regressor": "R2", "survival": "concordance index", "other": "score"}
 _MOST_NAMES = 10
 
 
@@ -189,13 +188,14 @@ def evaluate(
         delayed(judge_fold)(rivals, rows, train, test, names) for train, test in split_rows(rows, cv, seed)
     )
     feature_names, supports = _join_selections(folds, names)
+    own = "score" if rows.objective is None else rows.objective.metric_name
     return Evaluation(
-        scoring if isinstance(scoring, str) else getattr(scoring, "__name__", _METRICS[rows.kind]),
-        np.array([fold.score for fold in folds]),
-        np.array([fold.all_columns for fold in folds]),
-        np.array([fold.base_rate for fold in folds]),
-        supports,
-        feature_names,
+        metric=scoring if isinstance(scoring, str) else getattr(scoring, "__name__", own),
+        scores=np.array([fold.score for fold in folds]),
+        all_columns=np.array([fold.all_columns for fold in folds]),
+        base_rate=np.array([fold.base_rate for fold in folds]),
+        supports=supports,
+        feature_names=feature_names,
     )
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
@@ -15,7 +14,6 @@ from stochgate.evaluation.pipeline import follow_selection, list_steps
 from stochgate.evaluation.splits import Rows
 
 Scorer = Callable[[Any, Any, Any], float]
-_CONSTANT_RISK = 0.5  # the concordance index of one risk for all
 
 
 @dataclass(frozen=True)
@@ -77,7 +75,14 @@ def judge_fold(
         if other is not None:
             all_columns = float(rivals.scorer(_fit(other, learn), judge.X, judge.y))
         base_rate = _base_rate(rivals, learn, judge)
-        return JudgedFold(score, all_columns, base_rate, *_selection(fitted, judge.X, names))
+        columns, support = _selection(fitted, judge.X, names)
+        return JudgedFold(
+            score=score,
+            all_columns=all_columns,
+            base_rate=base_rate,
+            columns=columns,
+            support=support,
+        )
 
 
 def _fit(model: Any, rows: Rows) -> Any:
@@ -111,11 +116,14 @@ def _open_all(model: Any, n_columns: int) -> Any:
 
 def _base_rate(rivals: Rivals, learn: Rows, judge: Rows) -> float:
     """Return the score of the prediction that uses no feature; NaN where it is not known."""
-    if learn.kind == "survival" and rivals.scores_itself:
-        return _CONSTANT_RISK
-    if learn.kind not in ("classifier", "regressor"):
+    objective = learn.objective
+    if objective is None:
         return float("nan")
-    dummy = DummyClassifier(strategy="prior") if learn.kind == "classifier" else DummyRegressor()
+    if objective.constant_score is not None and rivals.scores_itself:
+        return objective.constant_score
+    dummy = objective.model_without_features()
+    if dummy is None:
+        return float("nan")
     dummy.fit(learn.X, learn.y, sample_weight=learn.weights)
     return float(rivals.scorer(dummy, judge.X, judge.y))
 

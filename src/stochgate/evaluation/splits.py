@@ -1,27 +1,26 @@
 """Rows that can be taken apart, whatever holds them, and how to split them."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import is_classifier, is_regressor
 from sklearn.utils import _safe_indexing, indexable
 
 from stochgate.choice.folds import make_splitter
-from stochgate.survival import is_survival_target, read_survival_target
+from stochgate.objectives import OBJECTIVES, Objective
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Rows:
     """A data set by rows.
 
     Attributes
     ----------
     X, y : as the user gave them; a tuple (event, time) has become a structured array
-    kind : {"classifier", "regressor", "survival", "other"}
-        What the model makes of y.
+    objective : type of Objective, or None
+        What the model does with y, where that is known.
     strata : ndarray of int, shape (n_samples,)
         Classes, or whether there was an event; all 0 for others.
     groups, weights : ndarray of shape (n_samples,), or None
@@ -29,7 +28,7 @@ class Rows:
 
     X: Any
     y: Any
-    kind: str
+    objective: type[Objective] | None
     strata: np.ndarray
     groups: np.ndarray | None
     weights: np.ndarray | None
@@ -38,33 +37,24 @@ class Rows:
         """Return some of the rows."""
         groups, weights = (None if part is None else part[rows] for part in (self.groups, self.weights))
         X, y = _safe_indexing(self.X, rows), _safe_indexing(self.y, rows)
-        return Rows(X, y, self.kind, self.strata[rows], groups, weights)
+        return replace(self, X=X, y=y, strata=self.strata[rows], groups=groups, weights=weights)
 
 
 def read_rows(model: Any, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Rows:
     """Read a data set as the model would."""
     if y is None:
         raise ValueError("y is missing: without a target nothing can be scored.")
-    kind = "classifier" if is_classifier(model) else "regressor" if is_regressor(model) else "other"
-    if kind == "other" and is_survival_target(y):
-        kind = "survival"
-    if kind == "survival":
-        target = read_survival_target(y)
-        strata = target.event.astype(int)
-        if isinstance(y, tuple):
-            y = target.to_array()
-    elif kind == "classifier":
-        strata = np.unique(np.asarray(y), return_inverse=True)[1].ravel()
-    else:
-        strata = np.zeros(len(y), dtype=int)
+    objective = next((each for each in OBJECTIVES if each.suits(model, y)), None)
+    strata = np.zeros(len(y), dtype=int) if objective is None else objective.strata_of(y)
+    y = y if objective is None else objective.as_rows(y)
     X, y, groups, weights = indexable(X.tocsr() if sparse.issparse(X) else X, y, groups, sample_weight)
     groups, weights = (None if part is None else np.asarray(part) for part in (groups, weights))
-    return Rows(X, y, kind, strata, groups, weights)
+    return Rows(X=X, y=y, objective=objective, strata=strata, groups=groups, weights=weights)
 
 
 def split_rows(rows: Rows, cv: Any, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield the positions to learn from and to be judged by; rows of weight 0 are in neither."""
-    labels = rows.strata if rows.kind in ("classifier", "survival") else rows.y
+    labels = rows.strata if rows.objective is not None and rows.objective.stratifies else rows.y
     splitter = make_splitter(cv, rows.strata, seed, rows.groups)
     for number, fold in enumerate(splitter.split(rows.X, labels, rows.groups), start=1):
         if rows.weights is not None:

@@ -147,11 +147,9 @@ def _frequencies(model: Any, choice: Choice, selected: np.ndarray) -> Iterator[d
 
 
 def _directions(model: Any, choice: Choice, selected: np.ndarray) -> Iterator[dict[str, Any]]:
-    n_outputs, classes = model._predictor.base.shape[1], model._facts.get("classes")
-    names = [None] if n_outputs == 1 else list(range(n_outputs))
-    if classes is not None:
-        names = classes[-n_outputs:].tolist()  # a single output is that of the last class
-    relative = classes is not None and n_outputs > 1
+    objective, n_outputs = choice.problem.objective, model._predictor.base.shape[1]
+    names = objective.output_names(model._facts, n_outputs)
+    relative = objective.compares_outputs(n_outputs)
     known = find_directions(model._predictor, choice.problem.X, relative=relative)
     for feature in selected:
         direction, output = known.get(feature, (None, 0))  # a constant column is not read
