@@ -10,7 +10,7 @@ from stochgate.estimators import (
     GatedRegressor,
     NoFeatureSelectedWarning,
 )
-from stochgate.evaluation import Evaluation, evaluate
+from stochgate.evaluation.evaluate import Evaluation, evaluate
 from stochgate.explain.summary_table import Summary
 from stochgate.stability.selector import StabilitySelector
 from stochgate.survival import survival_target

@@ -8,85 +8,25 @@ from sklearn.base import ClassifierMixin
 
 from stochgate.engine import Training
 from stochgate.estimators.base import GatedEstimator
+from stochgate.estimators.documentation import document
 from stochgate.gates import Gate
 from stochgate.networks import Network
 from stochgate.objectives import Classification, Objective
 
 
+@document
 class GatedClassifier(ClassifierMixin, GatedEstimator):
     """Classifier that selects its features with stochastic gates.
 
     Parameters
     ----------
-    lam : "auto" or float, default="auto"
-        Strength of the penalty ``lam * sum_g cost_g P(z_g > 0) / n_gates``. "auto" looks for the fewest
-        features that predict as well as the best model: several kinds of network and sets of every size are
-        judged on held-out rows, and the final model is trained on the chosen features and all rows. What
-        transfers between data sets is lam / n_gates.
+    %(lam)s
     class_weight : "balanced", mapping or None, default=None
-    gate : {"gaussian", "hard-concrete", "deterministic"} or Gate, default="gaussian"
-    network : {"linear", "mlp", "encoded"} or Network, optional
-        By default "auto" races the three kinds, and a given lam takes "mlp".
-    hidden : tuple of int, optional
-        Widths of the MLP's hidden layers, (64, 32) by default; () is a linear model.
-    activation : {"relu", "tanh", "sigmoid", "selu", "silu"}, optional
-        Of the MLP, "relu" by default.
-    feature_groups : array of labels or mapping, optional
-        Features that share one gate: a label a feature, or ``{name: [features]}``.
-    costs : array or mapping, optional
-        What opening a feature costs, 1 by default; a group costs the mean of its features.
-    always_keep : list of names or positions, or mask, optional
-        Features whose gate is open and not penalised. A whole number is a position.
-    threshold : float, default=0
-        A feature is selected when its gate is above; 0.5 is the paper's cutoff for weak signals.
-    cv : int or splitter, default=5
-        Folds of the automatic choice; whatever scikit-learn's `cv` takes. A number of them is drawn three
-        times where there are fewer than 200 rows, or groups of rows.
-    rule : {"auto", "best", "one-se"} or callable, default="auto"
-        What the automatic choice takes: the fewest features that predict as well as the best model, the one
-        on all columns included; the lowest held-out loss; or the fewest features within one standard error
-        of it. A function is given the table `path_` and returns the position of a row, or None for no
-        feature.
-    n_features_to_select : int, optional
-        Select exactly so many gates (a group counts once, `always_keep` counts): the strongest of one model
-        on all rows, which chooses features that complement each other.
-    training : Training, optional
-        Steps, step sizes, batches, early stopping.
-    device : str, default="auto"
-        "auto" takes CUDA when it is there.
-    callbacks : list of callables, optional
-        Each is called with a `Snapshot` during training.
-    verbose : int, default=0
-        Above 0 shows a progress bar.
-    random_state : int, RandomState or None, default=None
+    %(parameters)s
 
     Attributes
     ----------
-    support_ : ndarray of bool, shape (n_features,)
-        ``gates_ > threshold``; a column outside it changes no prediction.
-    gates_ : ndarray, shape (n_features,)
-        The final model's deterministic gates, from 0 (closed) to 1 (open).
-    open_probability_ : ndarray, shape (n_features,)
-        P(z > 0), what the penalty sums.
-    feature_importances_ : ndarray, shape (n_features,)
-        P(z > 0). After an automatic choice the mean of the selection frequency and of P(z > 0) over folds
-        and penalties of the chosen network's path (for a given number of features, of the model that
-        chose them): it ranks closed features too.
-    lam_ : float
-        The penalty of the model, or the one chosen.
-    network_ : str
-        The kind of network chosen (automatic choice only, as the two that follow).
-    selection_frequency_ : ndarray, shape (n_features,)
-        The share of folds in whose set a feature is, made as the chosen set was.
-    path_ : DataFrame, or list of dict without pandas
-        A row for every network and set of features that was judged: how many features a model on all rows
-        uses, how many each fold has open (`n_by_fold`), the folds' vote at their last step (`n_at_end`),
-        and losses with their spread over the folds. The losses made the choice: they rank, they are not
-        an estimate of performance.
-    n_steps_ : int
-        The step the model is from.
-    history_ : dict of ndarray
-        "step", "train_loss" and "held_out_loss" at each snapshot.
+    %(attributes)s
     classes_ : ndarray
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn
 

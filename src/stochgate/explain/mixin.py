@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from stochgate.choice.final import Choice
 from stochgate.explain.at_size import at_penalty, at_size
 from stochgate.explain.summary import summarize
 from stochgate.explain.summary_table import Summary
@@ -17,12 +18,14 @@ class ExplainMixin:
     """The summary, and the model at another size or penalty."""
 
     _summary: Summary | None
+    _choice: Choice | None
 
     def summary(self: Any) -> Summary:
         """Return what a person acts on: a verdict, and for each selected feature what stands behind it.
 
         Features are left out in turn and the model trained again on every fold, so the first call takes a
-        while. What it returns is kept with the model, also when that is pickled; the data are not.
+        while. What it returns is kept with the model, also when that is pickled or lets go of its data
+        (`forget_data`).
         Directions and stand-ins are read from the X of the fit, which must not have changed since.
 
         Returns
@@ -67,7 +70,8 @@ class ExplainMixin:
             raise ValueError("Give either k (a number of features) or lam (a penalty).")
         if self._choice is None:
             raise ValueError(
-                "at() needs a fit with lam='auto', and its data: those are neither pickled nor copied."
+                "at() needs a fit with lam='auto' and its data, which are neither pickled nor copied, and "
+                "which forget_data() lets go of."
             )
         asked = {"n_features_to_select": k} if lam is None else {"lam": lam}
         clone(self).set_params(**asked)._validate_params()
@@ -88,6 +92,28 @@ class ExplainMixin:
         refuse_diverged(fitted.trained)
         model._keep(fitted)
         return model
+
+    def forget_data(self: Any) -> Any:
+        """Let go of the data of the fit, which `summary` and `at` need and predictions do not.
+
+        Call `summary` before: what it returned stays with the model. A pickled model has no data either.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from stochgate import GatedRegressor
+        >>> X = np.random.default_rng(0).normal(size=(200, 5))
+        >>> model = GatedRegressor(network="linear", random_state=0).fit(X, 2 * X[:, 3]).forget_data()
+        >>> model.predict(X).shape
+        (200,)
+        """
+        check_is_fitted(self)
+        self._choice = None
+        return self
 
     def __getstate__(self) -> Any:
         state: Any = super().__getstate__()

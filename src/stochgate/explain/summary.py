@@ -34,10 +34,10 @@ def summarize(model: Any) -> Summary:
     model : GatedClassifier, GatedRegressor or GatedCox
     """
     choice: Choice | None = model._choice
-    if choice is None and model.lam == "auto":
+    if choice is None and hasattr(model, "network_"):
         raise ValueError(
-            "summary() needs the data of the fit, and those are not pickled: call it before pickling, and "
-            "what it returned stays with the model."
+            "summary() needs the data of the fit, which are not pickled, and which forget_data() lets go "
+            "of: call it before, and what it returned stays with the model."
         )
     rows = _rows(model, choice)
     features, total = make_table(rows, list(COLUMNS)), model.n_features_in_

@@ -19,8 +19,8 @@ def make_networks(estimator: Any) -> dict[str, Network]:
     given = DEFAULT if estimator.network is None else estimator.network
     if given != DEFAULT and described:
         raise ValueError(
-            f"hidden and activation describe network={DEFAULT!r}, but network={given!r} was given: give one "
-            "or the other."
+            f"hidden and activation describe network={DEFAULT!r}, but network={given!r} was given: give "
+            "one or the other."
         )
     network: Network = resolve("network", given, NETWORKS, Network)
     if estimator.activation is not None:
