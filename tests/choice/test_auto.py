@@ -11,7 +11,7 @@ from sklearn.model_selection import GroupKFold, StratifiedKFold, TimeSeriesSplit
 from choices import EMPTY, FAST, FEW, GOOD, MANY, make_candidates
 from problems import linear_response, short_training, survival_times, two_classes
 from stochgate import GatedClassifier, GatedCox, GatedRegressor, NoFeatureSelectedWarning, Training
-from stochgate.choice import auto, candidates, path
+from stochgate.choice import auto, candidates, cells
 from stochgate.choice.cells import Cells, vote, with_fewer_rows
 from stochgate.choice.defaults import DEFAULTS
 from stochgate.choice.folds import make_folds
@@ -116,7 +116,7 @@ def test_no_fold_learns_from_too_few_rows_a_step():
 
 
 def test_steps_that_see_parts_find_the_features(monkeypatch):
-    monkeypatch.setattr(path, "ENOUGH", 60)
+    monkeypatch.setattr(cells, "DEFAULTS", replace(DEFAULTS, rows_per_gated_step=60))
     problem = make_linear(200, n_features=20, n_relevant=4, random_state=0)
     model = GatedRegressor(network="mlp", **FAST).fit(problem.X, problem.y)
     assert np.array_equal(model.get_support(), problem.relevant)
