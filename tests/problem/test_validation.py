@@ -270,8 +270,8 @@ BAD_PARAMETERS = [
     ),
     ("threshold", 1.0, "'threshold' parameter"),
     ("threshold", -0.1, "'threshold' parameter"),
-    ("device", "nonsense", "device='nonsense' can not be used here .*use device='auto' or 'cpu'"),
-    ("device", "cuda:99", "device='cuda:99' can not be used here .*use device='auto' or 'cpu'"),
+    ("device", "nonsense", "device='nonsense' cannot be used here .*use device='auto' or 'cpu'"),
+    ("device", "cuda:99", "device='cuda:99' cannot be used here .*use device='auto' or 'cpu'"),
     ("device", None, "'device' parameter .* must be an instance of 'str'"),
     ("callbacks", print, "'callbacks' parameter"),
     ("callbacks", [3], "callbacks.*3"),
@@ -338,7 +338,7 @@ def test_bad_parameter_of_one_estimator_is_refused(model, message):
 @pytest.mark.parametrize("estimator_class", ESTIMATORS)
 def test_missing_cuda_is_refused(estimator_class):
     X, y = make_problem(estimator_class)
-    refuse_fit(estimator_class(device="cuda"), X, y, ValueError, "device='cuda' can not be used here")
+    refuse_fit(estimator_class(device="cuda"), X, y, ValueError, "device='cuda' cannot be used here")
 
 
 def weights_of(value, place=slice(None)):

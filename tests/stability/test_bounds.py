@@ -231,7 +231,7 @@ def test_the_false_discovery_rate_is_kept(n_sets):
         (lambda: shadow_fdr([1.0, np.nan], [0.0]), "scores contains NaN at 1"),
         (lambda: shadow_fdr([1.0], []), "shadow_scores is empty"),
         (lambda: complementary_pairs(1, 5, 0), "at least 2 rows"),
-        (lambda: complementary_pairs(5, 5, 0, strata=[0, 1]), "one label a row"),
+        (lambda: complementary_pairs(5, 5, 0, strata=[0, 1]), "one label per row"),
         (lambda: complementary_pairs(4, 5, 0, groups=[1, 1, 1, 1]), "one group only"),
     ],
 )

@@ -116,7 +116,7 @@ def seen_by_each(problem: Problem, *, draw_in: bool = False) -> dict[str, Proble
     problems = {
         name: problem.seen_by(network, draw_in=draw_in) for name, network in problem.networks.items()
     }
-    if len(problems) > 1:  # an encoding that cuts nothing, as of binary columns, adds nothing to the others
+    if len(problems) > 1:  # an encoding that cuts nothing (binary columns) adds nothing to the others
         problems = {name: made for name, made in problems.items() if not made.inputs.cuts_nothing}
     return problems
 

@@ -1,4 +1,4 @@
-"""Is there anything to be found? Evidence of several kinds, added up."""
+"""Is there a signal? Several tests, and their p-values combined."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -63,7 +63,7 @@ def finds_signal(
 ) -> Signal:
     """Ask whether the models beat the one without features, or the columns tell of y in another way.
 
-    Where a signal is weak each kind of evidence is, and noise passes some test now and then: so their
+    Where a signal is weak each test is, and noise passes some test now and then: so their
     p-values are combined.
 
     Parameters

@@ -108,7 +108,7 @@ class BaselineHazard:
             raise ValueError("The model was fitted without strata: leave strata out.")
         labels = as_labels(strata)
         if len(labels) != n_samples:
-            raise ValueError(f"strata has {len(labels)} labels for {n_samples} rows; give one a row.")
+            raise ValueError(f"strata has {len(labels)} labels for {n_samples} rows; give one per row.")
         unknown = labels[~np.isin(labels, known)]
         if len(unknown):
             raise ValueError(f"The stratum {str(unknown[0])!r} was not in the fit, which had {known[:5]}.")

@@ -83,7 +83,7 @@ class Evaluation:
         return support_overlap(list(self.supports))
 
     def to_frame(self) -> Any:
-        """Return one row a fold, as a pandas DataFrame."""
+        """Return one row per fold, as a pandas DataFrame."""
         try:
             import pandas as pd
         except ImportError as error:
@@ -226,7 +226,7 @@ def _join_selections(folds: list[JudgedFold], names: list[str]) -> tuple[list[st
 
 
 def _check_scorer(model: Any, scoring: Any) -> Any:
-    """Return the scorer; refuse what can not be scored."""
+    """Return the scorer; refuse what cannot be scored."""
     if isinstance(model, type):
         raise TypeError(f"model is the class {model.__name__}: give an instance, {model.__name__}(...).")
     if scoring is not None and not isinstance(scoring, str) and not callable(scoring):

@@ -1,6 +1,7 @@
 """Gather what a person acts on from a fitted estimator."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -40,25 +41,27 @@ def summarize(model: Any) -> Summary:
             "of: call it before, and what it returned stays with the model."
         )
     rows = _rows(model, choice)
-    features, total = make_table(rows, list(COLUMNS)), model.n_features_in_
-    n_selected, lam, nan = int(model.support_.sum()), float(model.lam_), float("nan")
+    summary = Summary(
+        features=make_table(rows, list(COLUMNS)),
+        n_features=int(model.support_.sum()),
+        n_features_in=model.n_features_in_,
+        lam=float(model.lam_),
+        hints=(GIVEN,),
+    )
     if choice is None:
-        return Summary(features, None, n_selected, total, None, lam, nan, nan, 0, (GIVEN,))
+        return summary
     verdict, hints = judge(choice, _selected_gates(model, choice))
-    return Summary(
-        features,
-        verdict,
-        n_selected,
-        total,
-        choice.network,
-        lam,
-        choice.signal.gain,
-        choice.signal.error,
-        len(choice.opened),
-        hints if verdict == NO_SIGNAL else hints + spare(rows),
-        choice.losses,
-        {} if np.isnan(choice.losses["selected"]) else held_out_scores(choice),
-        choice.problem.objective.score_name,
+    return replace(
+        summary,
+        verdict=verdict,
+        network=choice.network,
+        gain=choice.signal.gain,
+        error=choice.signal.error,
+        n_folds=len(choice.opened),
+        hints=hints if verdict == NO_SIGNAL else hints + spare(rows),
+        losses=choice.losses,
+        scores={} if np.isnan(choice.losses["selected"]) else held_out_scores(choice),
+        score_name=choice.problem.objective.score_name,
     )
 
 
@@ -126,7 +129,7 @@ def _selected_gates(model: Any, choice: Choice) -> np.ndarray:
 
 
 def _rows(model: Any, choice: Choice | None) -> list[dict[str, Any]]:
-    """Return a row a selected feature, those that are worth most first."""
+    """Return a row per selected feature, those that are worth most first."""
     selected, names = np.flatnonzero(model.support_), model._names()
     rows = [{**COLUMNS, "feature": names[j], "gate": float(model.gates_[j])} for j in selected]
     if choice is not None and rows:

@@ -30,14 +30,14 @@ LEGEND = (
 MOST_ROWS = 30
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
 class Summary:
     """What `summary()` returns; `print` it.
 
     Attributes
     ----------
     features : DataFrame, or list of dict without pandas
-        A row a selected feature, those worth most first. Features that share a gate show its numbers.
+        A row per selected feature, those worth most first. Features that share a gate show its numbers.
 
         - feature, gate: its name or position, and the final model's gate
         - frequency, frequency_low, frequency_high: the share of folds in whose set it is, made as the
@@ -73,15 +73,15 @@ class Summary:
     """
 
     features: Any
-    verdict: str | None
     n_features: int
     n_features_in: int
-    network: str | None
     lam: float
-    gain: float
-    error: float
-    n_folds: int
     hints: tuple[str, ...]
+    verdict: str | None = None
+    network: str | None = None
+    gain: float = _NAN
+    error: float = _NAN
+    n_folds: int = 0
     losses: dict[str, float] = field(default_factory=dict)
     scores: dict[str, float] = field(default_factory=dict)
     score_name: str = "score"

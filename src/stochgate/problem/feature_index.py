@@ -63,5 +63,5 @@ class FeatureIndex:
         if values.shape != (self.n_features,):
             raise ValueError(
                 f"{what} has shape {values.shape}, but X has {self.n_features} features; give one entry "
-                "a feature."
+                "per feature."
             )

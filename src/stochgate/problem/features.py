@@ -83,7 +83,7 @@ def _read_groups(index: FeatureIndex, feature_groups: Any) -> np.ndarray:
         index.refuse_wrong_length("feature_groups", labels)
         if first_missing(labels) is not None:
             raise ValueError(
-                "feature_groups lacks the label of a feature; give one a feature, or a mapping of "
+                "feature_groups lacks the label of a feature; give one per feature, or a mapping of "
                 "group names to features."
             )
     order: dict[Any, int] = {}

@@ -120,7 +120,7 @@ def smallest_threshold(
 def _check_size(q: float, n_features: int) -> None:
     if not 0 <= q <= n_features:
         raise ValueError(
-            f"q={q!r} features of n_features={n_features!r} can not be: q is from 0 to n_features."
+            f"q={q!r} features of n_features={n_features!r} cannot be: q is from 0 to n_features."
         )
 
 

@@ -42,7 +42,7 @@ def complementary_pairs(
     else:
         codes = _codes("groups", groups, n_samples)
         if codes.max() == 0:
-            raise ValueError("groups holds one group only, which can not be halved: use at least 2 groups.")
+            raise ValueError("groups holds one group only, which cannot be halved: use at least 2 groups.")
         halves = [_halve_groups(codes, strata, rng) for _ in range(n_pairs)]
     return np.concatenate(halves)
 
@@ -51,7 +51,7 @@ def _codes(name: str, labels: Any, n_samples: int) -> np.ndarray:
     """Return labels as numbers from 0."""
     labels = np.asarray(labels)
     if labels.shape != (n_samples,):
-        raise ValueError(f"{name} has shape {labels.shape}; expected one label a row, ({n_samples},).")
+        raise ValueError(f"{name} has shape {labels.shape}; expected one label per row, ({n_samples},).")
     return np.unique(labels, return_inverse=True)[1]
 
 

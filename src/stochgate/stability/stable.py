@@ -16,7 +16,7 @@ from stochgate.stability.why_empty import NO_SIGNAL, Reason, shadows_keep_up, te
 MAJORITY = 0.5  # with shadows, a feature must besides be selected by more than half of the halves
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Stable:
     """The stable gates and why.
 
@@ -51,7 +51,7 @@ def stable_at(found: Frequencies, threshold: float) -> Stable:
     q, share = found.n_opened[at], found.share[at]
     bound = shah_samworth_bound(q, len(share), threshold, found.n_pairs)
     support = share >= threshold if found.best is not None else np.zeros(len(share), dtype=bool)
-    return Stable(support, share, at, threshold, bound)
+    return Stable(support=support, frequency=share, at=at, threshold=threshold, expected_false=bound)
 
 
 def stable_by_bound(found: Frequencies, max_false: float) -> Stable:
@@ -65,7 +65,14 @@ def stable_by_bound(found: Frequencies, max_false: float) -> Stable:
     for at, (share, q) in enumerate(zip(found.share, found.n_opened, strict=True)):
         threshold = smallest_threshold(q, n_gates, found.n_pairs, max_false)
         bound = shah_samworth_bound(q, n_gates, threshold, found.n_pairs) if threshold <= 1 else 0.0
-        tried.append(Stable(share >= threshold, share, at, threshold, bound))
+        stable = Stable(
+            support=share >= threshold,
+            frequency=share,
+            at=at,
+            threshold=threshold,
+            expected_false=bound,
+        )
+        tried.append(stable)
     best = max(tried, key=lambda stable: stable.support.sum())
     if best.support.any():
         return best
@@ -106,7 +113,15 @@ def stable_by_shadows(found: Frequencies, n_gates: int, fdr: float) -> Stable:
         n_sets = len(scores) // n_gates - 1
         lowest = float(q_values[candidates].min())
         reason = shadows_keep_up(int(candidates.sum()), n_gates, n_sets, fdr, lowest, n_halves)
-    return Stable(support, share, at, MAJORITY, float("inf"), q_values, reason)
+    return Stable(
+        support=support,
+        frequency=share,
+        at=at,
+        threshold=MAJORITY,
+        expected_false=float("inf"),
+        q_values=q_values,
+        reason=reason,
+    )
 
 
 def stable_and_telling(
