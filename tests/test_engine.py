@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from sklearn.base import clone
 from torch import nn
 
+from plans import OBJECTIVES, in_pieces, make
 from reference import problem, row_batches, train_one
 from stochgate.engine import (
     FREE,
@@ -22,7 +22,7 @@ from stochgate.engine import (
 )
 from stochgate.gates import DeterministicGate, GaussianGate, HardConcreteGate
 from stochgate.networks import MLP, ModuleNetwork
-from stochgate.objectives import Classification, Cox, Regression
+from stochgate.objectives import Classification, Regression
 
 
 def small_module(n_columns, n_outputs):
@@ -41,52 +41,12 @@ NETWORKS = [
     MLP(hidden=(4,), skip=True, init_std=0.1, linear=(1, 3)),
     ModuleNetwork(small_module),
 ]
-OBJECTIVES = [
-    (Classification(), "binary"),
-    (Classification(class_weight="balanced"), "multiclass"),
-    (Regression(), "regression"),
-    (Regression(), "multioutput"),
-    (Cox(), "survival"),
-    (Cox(ties="efron"), "survival"),
-    (Cox(), "entry and strata"),
-    (Cox(ties="efron"), "entry and strata"),
-]
 TRAININGS = [
     Training(n_steps=10),
     Training(n_steps=10, optimizer="sgd", lr=0.1, gate_lr=0.05, lr_decay="constant"),
     Training(n_steps=10, n_draws=3, schedule="warm-up"),
 ]
 HARDEST = Training(n_steps=6, batch_size=7, n_draws=2, schedule="ramp")
-
-LAM = [0.0, 0.5, 2.0]
-SEED = [3, 7, 7]
-
-
-def make(objective, kind, training, gate=None, network=None, dtype=torch.float64, n_samples=24):
-    """Return a plan of three models that differ in lam, seed and weights, and what it needs."""
-    X, y = problem(kind, n_samples=n_samples)
-    rng = np.random.default_rng(1)
-    weights = rng.integers(0, 3, size=(3, n_samples)) * rng.uniform(0.5, 1.5, size=(3, n_samples))
-    weights[0] = 1.0
-    weights[:, :6] += 0.5  # every class and an event in each
-    target = objective.encode(y)
-    design = Design(DenseColumns(torch.tensor(X, dtype=dtype)), None, X.shape[1])
-    fixed = torch.full((3, X.shape[1]), FREE, dtype=torch.int8)
-    fixed[2, 1] = OPEN
-    plan = make_plan(
-        gate or GaussianGate(),
-        network or MLP(hidden=(4,)),
-        objective,
-        training,
-        lam=LAM,
-        seed=SEED,
-        weights=torch.tensor(weights, dtype=dtype),
-        n_gates=X.shape[1],
-        costs=torch.tensor([1.0, 2.0, 0.5, 1.0, 1.0]),
-        fixed=fixed,
-        data_seed=5,
-    )
-    return plan, design, target
 
 
 def reference_of(plan, design, target, i):
@@ -260,11 +220,6 @@ def test_a_networks_own_penalty_is_minimised():
     free = train(plan, design, target).models.parameters["weight_0"]
     shrunk = train(replace(plan, network=Shrunk(hidden=(4,))), design, target).models.parameters["weight_0"]
     assert (shrunk.square().sum((1, 2)) < 0.8 * free.square().sum((1, 2))).all()
-
-
-def in_pieces(plan):
-    """Return the plan with too little memory for two models at once."""
-    return replace(plan, training=clone(plan.training).set_params(max_memory=1))
 
 
 def test_chunks_change_nothing():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from plans import make
 from problems import linear_response
 from stochgate import GatedRegressor, StabilitySelector, Training
 from stochgate.engine import CLOSED, OPEN, DenseColumns, Design, train
@@ -14,7 +15,6 @@ from stochgate.engine.loop import batches, start
 from stochgate.engine.steps import GraphedStep, make_optimizer, make_step
 from stochgate.networks import MLP
 from stochgate.objectives import Classification, Cox, Regression, Target
-from test_engine import make
 
 pytestmark = [
     pytest.mark.gpu,

@@ -8,6 +8,7 @@ import pytest
 import torch
 from scipy import sparse
 
+from plans import make
 from stochgate.engine import DenseColumns, SparseColumns, Training, data, execute, on_gpu, product, train
 from stochgate.engine.data import learn_scaling
 from stochgate.engine.product import skipping_pays
@@ -15,7 +16,6 @@ from stochgate.engine.scope import process_set_for
 from stochgate.gates import DeterministicGate, GaussianGate, HardConcreteGate
 from stochgate.networks import MLP
 from stochgate.objectives import Cox, Regression
-from test_engine import make
 
 N_MODELS, N_UNITS, N_COLUMNS, N_SAMPLES = 4, 9, 12, 7
 

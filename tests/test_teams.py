@@ -8,6 +8,7 @@ import pytest
 import torch
 from sklearn.base import clone
 
+from plans import OBJECTIVES, in_pieces, make
 from problems import ESTIMATORS, make_problem, predictions
 from reference import OBJECTIVES as LOSSES
 from reference import problem
@@ -17,7 +18,6 @@ from stochgate.engine.chunks import bytes_per_model
 from stochgate.networks import MLP
 from stochgate.objectives import Classification, Cox, Regression
 from stochgate.survival import read_survival_target
-from test_engine import OBJECTIVES, in_pieces, make
 
 PLAIN = [
     (Classification(), "binary"),

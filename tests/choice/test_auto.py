@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, StratifiedKFold, TimeSeriesSplit
 
 from choices import EMPTY, FAST, FEW, GOOD, MANY, make_candidates
+from plans import make
 from problems import linear_response, short_training, survival_times, two_classes
 from stochgate import GatedClassifier, GatedCox, GatedRegressor, NoFeatureSelectedWarning, Training
 from stochgate.choice import auto, candidates, cells
@@ -21,7 +22,6 @@ from stochgate.datasets import make_linear, make_noise, make_xor
 from stochgate.engine import CLOSED, OPEN, train
 from stochgate.networks import ModuleNetwork
 from stochgate.objectives import Cox, Regression
-from test_engine import make
 
 
 def test_interactions_are_found_without_any_setting():

@@ -9,6 +9,7 @@ from scipy import sparse
 from scipy.stats import f_oneway, norm
 
 from choices import problem_and_folds
+from plans import in_pieces, make
 from problems import linear_response, normal_columns
 from stochgate import Training
 from stochgate.choice.recipe import Recipe
@@ -17,7 +18,6 @@ from stochgate.choice.second_look import JudgedRecipe, look_again
 from stochgate.engine import CLOSED, OPEN, DenseColumns, Design, SparseColumns, execute, train
 from stochgate.networks import MLP, EncodedMLP
 from stochgate.objectives import Regression
-from test_engine import in_pieces, make
 
 CPU = torch.device("cpu")
 
