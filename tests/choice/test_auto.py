@@ -6,22 +6,18 @@ import numpy as np
 import pytest
 import torch
 from sklearn.base import clone
-from sklearn.model_selection import GroupKFold, StratifiedKFold, TimeSeriesSplit
+from sklearn.model_selection import GroupKFold, TimeSeriesSplit
 
-from choices import EMPTY, FAST, FEW, GOOD, MANY, make_candidates
+from choices import FAST
 from plans import make
 from problems import linear_response, short_training, survival_times, two_classes
 from stochgate import GatedClassifier, GatedCox, GatedRegressor, NoFeatureSelectedWarning, Training
-from stochgate.choice import auto, candidates, cells
-from stochgate.choice.cells import Cells, vote, with_fewer_rows
-from stochgate.choice.defaults import DEFAULTS
+from stochgate.choice import auto, candidates
 from stochgate.choice.folds import make_folds
-from stochgate.choice.path import make_lams
-from stochgate.choice.rules import RULES, Standard
 from stochgate.datasets import make_linear, make_noise, make_xor
 from stochgate.engine import CLOSED, OPEN, train
 from stochgate.networks import ModuleNetwork
-from stochgate.objectives import Cox, Regression
+from stochgate.objectives import Regression
 
 
 def test_interactions_are_found_without_any_setting():
@@ -60,67 +56,6 @@ def test_same_seed_chooses_the_same():
     fits = [GatedClassifier(network="linear", **FAST).fit(X, y) for _ in range(2)]
     assert np.array_equal(fits[0].predict_proba(X), fits[1].predict_proba(X))
     assert fits[0].path_.equals(fits[1].path_)
-
-
-def test_path_has_a_row_for_every_network_and_penalty():
-    X, y = two_classes()
-    model = GatedClassifier(**FAST).fit(X, y)
-    assert set(model.path_["network"]) == {"linear", "mlp", "encoded"}
-    path = model.path_[model.path_["stage"] == "path"]
-    for _, rows in path.groupby("network"):
-        assert set(make_lams(len(X)) * X.shape[1]) <= set(rows["lam"])
-        assert rows["lam"].is_monotonic_decreasing
-        assert rows["n_features"].iloc[0] <= rows["n_features"].iloc[-1]
-    assert model.lam_ in set(model.path_["lam"])
-    assert {"held_out_loss", "held_out_sd", "train_loss", "n_by_fold"} <= set(path.columns)
-    assert model.n_steps_ == model.history_["step"][-1]
-
-
-def test_larger_penalties_are_tried_while_most_gates_stay_open(monkeypatch):
-    X, y = two_classes()
-    smallest = np.array([1e-9, 1e-10])
-    monkeypatch.setattr("stochgate.choice.auto.make_lams", lambda n_samples: smallest)
-    folds = StratifiedKFold(3, shuffle=True, random_state=0)  # a number would give few rows several rounds
-    path = (
-        GatedClassifier(network="linear", **{**FAST, "cv": folds}).fit(X, y).path_.query("stage == 'path'")
-    )
-    larger = smallest[0] * DEFAULTS.larger ** np.arange(DEFAULTS.n_larger, 0, -1)
-    np.testing.assert_allclose(path["lam"], X.shape[1] * np.concatenate([larger, smallest]))
-
-
-@pytest.mark.parametrize(
-    ("n_samples", "objective", "asked", "n_turns", "batch_size"),
-    [
-        (900, Regression(), None, 0, None),
-        (1000, Regression(), None, 2, None),
-        (4000, Regression(), None, 8, None),
-        (5000, Regression(), None, 0, 500),
-        (1000, Regression(), 64, 0, 64),
-        (1000, Cox(), None, 0, None),
-    ],
-)
-def test_a_step_of_a_path_sees_a_part_of_many_rows(n_samples, objective, asked, n_turns, batch_size):
-    plan = make(Regression(), "regression", Training(batch_size=asked))[0]
-    folds = make_folds(5, np.zeros(n_samples), seed=0)
-    plan = with_fewer_rows(replace(plan, objective=objective), folds)
-    assert len(plan.turns) == n_turns
-    assert plan.training.batch_size == batch_size
-    if n_turns:
-        assert np.array_equal(torch.cat(plan.turns).sort().values, np.arange(n_samples))
-
-
-def test_no_fold_learns_from_too_few_rows_a_step():
-    plan = make(Regression(), "regression", Training())[0]
-    folds = make_folds(TimeSeriesSplit(5), np.zeros(4000), seed=0)  # the first learns from 670 rows
-    assert with_fewer_rows(plan, folds).turns == ()
-
-
-def test_steps_that_see_parts_find_the_features(monkeypatch):
-    monkeypatch.setattr(cells, "DEFAULTS", replace(DEFAULTS, rows_per_gated_step=60))
-    problem = make_linear(200, n_features=20, n_relevant=4, random_state=0)
-    model = GatedRegressor(network="mlp", **FAST).fit(problem.X, problem.y)
-    assert np.array_equal(model.get_support(), problem.relevant)
-    assert model.score(problem.X, problem.y) > 0.9
 
 
 def test_kept_features_stay_and_unselected_ones_are_not_read():
@@ -202,99 +137,6 @@ def test_training_that_diverges_selects_nothing():
     assert np.isfinite(model.predict(X)).all()
 
 
-# ---- the parts
-
-
-STANDARD = Standard(empty=EMPTY, reference=None, n_samples=1000, n_first=5)
-
-
-def test_ties_go_to_fewer_features_then_to_the_simpler_network():
-    assert RULES["auto"](make_candidates([GOOD, GOOD + 0.001], [MANY, FEW]), STANDARD).cell == 1
-    both = make_candidates([GOOD], [FEW], network=1) + make_candidates([GOOD], [FEW], network=0)
-    assert RULES["auto"](both, STANDARD).network == 0
-
-
-def test_a_clearly_better_model_wins_with_more_features():
-    candidates = make_candidates([GOOD, GOOD + 0.2], [MANY, FEW])
-    assert [RULES[rule](candidates, STANDARD).cell for rule in ("auto", "best", "one-se")] == [0, 0, 0]
-
-
-def test_rules_differ_in_what_they_give_away_for_fewer_features():
-    candidates = make_candidates([GOOD, GOOD + np.array([0.004, -0.004, 0.004, 0.004, 0.004])], [MANY, FEW])
-    assert [RULES[rule](candidates, STANDARD).cell for rule in ("auto", "best", "one-se")] == [1, 0, 1]
-    worse = make_candidates([GOOD, GOOD + 0.0045], [MANY, FEW])  # within one standard error
-    assert [RULES[rule](worse, STANDARD).cell for rule in ("best", "one-se")] == [0, 1]
-
-
-def test_many_features_that_gain_little_each_lose_a_tie_of_a_standard_error():
-    behind = np.array([0.05, -0.03, 0.04, -0.01, 0.02])  # 0.014 on average, 0.9 standard errors
-    few = np.arange(40) < 2
-    for n_many, cell in ((40, 1), (5, 0)):  # a feature is worth 0.0035: 38 of them more than 0.014, 3 less
-        candidates = make_candidates([GOOD, GOOD + behind], [np.arange(40) < n_many, few])
-        assert RULES["auto"](candidates, STANDARD).cell == cell
-    sure = make_candidates([GOOD, GOOD + 0.03], [np.ones(40), few])  # the same in every fold
-    assert RULES["auto"](sure, STANDARD).cell == 0
-
-
-def test_a_weak_signal_is_not_given_away():
-    """A standard error is most of what is gained: the tie ends at 2 % of the gain."""
-    spread = np.array([0.05, -0.05, 0.04, -0.04, 0.0])
-    for share, cell in ((0.03, 0), (0.015, 1)):
-        behind = spread + share * 0.02
-        candidates = make_candidates(
-            [EMPTY - 0.02, EMPTY - 0.02 + behind], [np.ones(40), np.arange(40) < 2]
-        )
-        assert RULES["auto"](candidates, STANDARD).cell == cell
-
-
-def test_as_good_as_all_columns_is_what_is_asked_for():
-    """Both sets tie with each other, but only the larger one ties with the model on all columns."""
-    small = GOOD + np.array([0.004, -0.004, 0.004, 0.004, 0.004])
-    candidates = make_candidates([GOOD, small], [MANY, FEW])
-    reference = small - 0.0125
-    assert RULES["auto"](candidates, STANDARD).cell == 1
-    assert RULES["auto"](candidates, replace(STANDARD, reference=reference + 1)).cell == 1
-    assert RULES["auto"](candidates, replace(STANDARD, reference=reference)).cell == 0
-
-
-def test_where_nothing_is_as_good_as_all_columns_the_best_set_is_returned():
-    candidates = make_candidates([GOOD, GOOD + 0.001], [MANY, FEW])
-    assert RULES["auto"](candidates, replace(STANDARD, reference=GOOD - 0.08)).cell == 0
-
-
-def test_joint_sets_are_found_where_the_folds_open_different_equals():
-    rng = np.random.default_rng(0)
-    factors = rng.normal(size=(220, 4))
-    X = np.repeat(factors, 40, axis=1) + 0.7 * rng.normal(size=(220, 160))
-    y = factors @ [1.0, -1.0, 0.8, 0.6] + 0.5 * rng.normal(size=220)
-    model = GatedRegressor(network="linear", **FAST).fit(X, y)
-    assert {"growing", "team", "all"} <= set(model.path_["stage"])
-    assert 4 <= model.get_support().sum() <= 64  # 40 % of 160
-    losses = model.summary().losses
-    assert losses["selected"] < 1.5 * losses["all"] < 0.5 * losses["none"]
-    assert "all columns" in str(model.summary())
-
-
-def test_only_what_was_judged_counts_as_a_selection():
-    opened = np.zeros((1, 5, 200), dtype=bool)
-    opened[0, np.arange(5), np.arange(5)] = True  # each fold another feature
-    opened[0, :, 9] = True
-    (candidate,) = make_candidates([GOOD], [np.arange(200) < 2])
-
-    def of(**changes):
-        return replace(candidate, cells=replace(candidate.cells, **changes))
-
-    assert candidate.is_selection
-    assert of(opened=opened, settled=opened, support=vote(opened)).is_selection  # half of each is shared
-    opened[0, np.arange(5), 20 + np.arange(5)] = True
-    assert not of(opened=opened, settled=opened, support=vote(opened)).is_selection
-    assert of(stage="growing", opened=opened, settled=opened).is_selection  # made anew from all rows
-    assert not of(opened=np.ones_like(opened)).is_selection  # nothing had closed yet
-    most = replace(candidate, n_features=81)
-    assert not most.is_selection
-    assert not replace(candidate, losses=GOOD * np.inf).is_selection
-
-
 def test_strata_are_shared_out_evenly():
     folds = make_folds(5, np.repeat([0, 1], [40, 10]), seed=0)
     assert [int((fold == 0)[40:].sum()) for fold in folds] == [2] * 15  # few rows: three rounds
@@ -366,39 +208,3 @@ def test_the_second_look_may_change_the_network(monkeypatch, folds_agree):
     assert "encoded" in str(model.summary())
     assert model.at(k=2).support_.sum() == 2
     assert model.at(lam=0.5).network_ == "encoded"
-
-
-def make_path(*losses):
-    """Return paths of one cell each, with these losses on the folds."""
-    n = len(losses[0])
-    none, gates = np.zeros(1), np.zeros((1, n, 3), dtype=bool)
-    return [
-        Cells(
-            stage="path",
-            lams=none,
-            losses=v[None],
-            train=v[None],
-            by_block=v[None, :, None],
-            step=none,
-            shrink=none,
-            opened=gates,
-            settled=gates,
-            support=gates[0],
-            probability=none,
-        )
-        for v in map(np.array, losses)
-    ]
-
-
-@pytest.mark.parametrize(
-    ("losses", "grower"),
-    [
-        ([[0.5, 0.52, 0.48], [0.49, 0.50, 0.50], [0.3, 0.3, 0.3]], 0),  # as good as the second
-        ([[0.6, 0.62, 0.58], [0.49, 0.50, 0.50], [0.3, 0.3, 0.3]], 1),
-        ([[1.0, 1.0, 1.0], [0.99, 1.0, 1.0], [0.3, 0.3, 0.3]], 2),  # no other may win
-        ([[np.inf, 1.0, 1.0], [0.5, 0.5, 0.5], [0.6, 0.6, 0.6]], 1),
-        ([[1e300, 1.0, 1.0], [1e300, 1.0, 1.0], [1e300, 1.0, 1.0]], 0),
-    ],
-)
-def test_the_simplest_of_the_best_networks_makes_the_joint_sets(losses, grower):
-    assert candidates._grower(make_path(*losses), np.ones(3), [0, 1], 3) == grower
