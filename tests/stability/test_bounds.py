@@ -138,9 +138,6 @@ def test_between_two_frequencies_the_next_one_counts():
     assert shah_samworth_bound(10, 200, 0.605, 10) == shah_samworth_bound(10, 200, 0.65, 10)
 
 
-# ---- shadows
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [

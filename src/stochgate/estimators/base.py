@@ -8,9 +8,9 @@ import numpy as np
 import torch
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import _num_samples, check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from stochgate.choice.auto import fit_auto
@@ -22,22 +22,12 @@ from stochgate.engine import Predictor, Training
 from stochgate.engine.record import Callback
 from stochgate.estimators.progress import ProgressBar
 from stochgate.explain.mixin import ExplainMixin
-from stochgate.gates import GATES, Gate
+from stochgate.gates import Gate
 from stochgate.networks import Network
-from stochgate.objectives import Objective, Target
-from stochgate.problem.feature_index import FeatureIndex
-from stochgate.problem.features import make_gate_map
-from stochgate.problem.networks import fit_for, make_networks
-from stochgate.problem.problem import Problem, make_columns
-from stochgate.problem.rows import check_rows
-from stochgate.problem.validation import (
-    check_device,
-    check_features,
-    check_groups,
-    refuse_diverged,
-    refuse_not_callable,
-    resolve,
-)
+from stochgate.objectives import Objective
+from stochgate.problem.from_estimator import make_problem
+from stochgate.problem.problem import Problem
+from stochgate.problem.validation import check_features, refuse_diverged
 
 _OF_ONE_FIT = ("_predictor", "_choice", "_summary", "network_", "path_", "selection_frequency_", "source_")
 
@@ -175,44 +165,9 @@ class GatedEstimator(ExplainMixin, SelectorMixin, BaseEstimator):
         self, X: Any, y: Any, sample_weight: Any, groups: Any, callbacks: tuple[Callback, ...] = ()
     ) -> tuple[Problem, Any]:
         """Check parameters and data; return the problem, and the groups of the rows that count."""
-        refuse_not_callable("callbacks", self.callbacks)
         training = Training() if self.training is None else self.training
-        training._validate_params()
-        gate, networks = resolve("gate", self.gate, GATES, Gate), make_networks(self)
         objective = self._make_objective(training)
-        objective._validate_params()
-        device = check_device(self.device)
-        checked = check_rows(self, X, y, sample_weight, objective)
-        check_consistent_length(X, groups)
-        checked_rows = _num_samples(X)
-        X, target, weights, used = checked
-        if self.lam == "auto" and len(used) < checked_rows and not isinstance(self.cv, Integral | None):
-            raise ValueError(
-                "cv is given as splits of all rows, but some rows have weight 0 and are left out: take "
-                "them out of X and y first, or give cv as a number."
-            )
-        index = FeatureIndex(X.shape[1], getattr(self, "feature_names_in_", None))
-        gates = make_gate_map(index, self.feature_groups, self.costs, self.always_keep)
-        networks = fit_for(networks, X)
-        network = next(iter(networks.values()))
-        rows = {name: value.to(device) for name, value in target.rows.items()}
-        problem = Problem(
-            gate=gate,
-            network=network,
-            networks=networks,
-            objective=objective,
-            training=training,
-            X=X,
-            target=Target(rows, target.n_outputs, target.facts),
-            sample_weight=weights,
-            gates=gates,
-            device=device,
-            random_state=check_random_state(self.random_state),
-            blocks=np.zeros(len(weights), dtype=np.int64),
-            callbacks=(*callbacks, *(self.callbacks or ())),
-            **make_columns(X, gates, network, training, device),
-        )
-        return problem, None if groups is None else check_groups(groups)[used]
+        return make_problem(self, objective, training, X, y, sample_weight, groups, callbacks)
 
     def _keep(self, final: FinalModel) -> None:
         """Set the fitted attributes from a trained team."""
