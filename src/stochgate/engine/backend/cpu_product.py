@@ -1,5 +1,6 @@
 """The product of gated weights with the columns, which leaves out the columns whose gates are 0."""
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -36,14 +37,136 @@ def skipping_pays(shape: Sequence[int], share: float, once: bool) -> bool:
     return whole > _WORTH_IT and share * (per_column + _GATHERING) + turning < per_column
 
 
-class GatedProduct(torch.autograd.Function):
-    r"""Every model's first layer on its gated input.
+class Buffers:
+    """Memory by name that one step after another uses, so that no step has to ask the system for any."""
+
+    def __init__(self, like: Tensor):
+        self.like = like
+        self.flat: dict[str, Tensor] = {}
+
+    def __call__(self, name: str, *shape: int) -> Tensor:
+        """Return a tensor of a shape, whatever it holds."""
+        n = math.prod(shape)
+        flat = self.flat.get(name)
+        if flat is None or len(flat) < n:
+            flat = self.flat[name] = self.like.new_empty(n)
+        return flat[:n].view(shape)
+
+
+Parts = list[tuple[slice, Tensor | None]]
+
+
+class Product:
+    r"""Every model's first layer on its gated input, and its gradients.
 
     .. math:: h_m = W_m \text{diag}(s_m) (X - 1 t_m^T)^T + b_m 1^T
 
     A column whose factor s is 0 adds nothing to h nor to the gradient of W. Its gate's gradient is 0 too,
     because a gate that draws 0 is clipped there. So it is left out exactly, where that is faster.
+
+    Parameters
+    ----------
+    X : Tensor, shape (n_samples, n_columns)
+    by_column : callable
+        Returns X transposed, in contiguous memory.
+    once : bool
+        Whether this X is multiplied once, as a mini-batch is.
+    weight : Tensor, shape (n_models, n_units, n_columns)
+    scale : Tensor, shape (n_models, n_columns)
+    shift : Tensor, shape (n_models, n_columns), or None for no shift
+    buffers : Buffers
     """
+
+    def __init__(
+        self,
+        X: Tensor,
+        by_column: Callable[[], Tensor],
+        once: bool,
+        *,
+        weight: Tensor,
+        scale: Tensor,
+        shift: Tensor | None,
+        buffers: Buffers,
+    ):
+        self.X, self.by_column = X, by_column
+        self.weight, self.scale, self.shift, self.buffers = weight, scale, shift, buffers
+        self.parts = _choose_parts(weight, scale, len(X), once)
+        self.taken: list[Tensor] = []
+
+    def forward(self, bias: Tensor | None) -> Tensor:
+        """Multiply; bias has shape (n_models, n_units), None for 0."""
+        weight, scale, X = self.weight, self.scale, self.X
+        constant = weight.new_zeros(weight.shape[:2]) if bias is None else bias
+        if self.shift is not None:
+            constant = constant - of_shift(weight, scale, self.shift)
+        h = self.buffers("first layer", *weight.shape[:2], len(X))
+        h.copy_(constant.unsqueeze(2).expand_as(h))
+        for number, (models, index) in enumerate(self.parts):
+            if index is None:
+                gated = self.buffers("gated", *weight[models].shape)
+                torch.mul(weight[models], scale[models].unsqueeze(1), out=gated)
+                h[models].flatten(0, 1).addmm_(gated.flatten(0, 1), X.T)
+            else:
+                shape = len(index), weight.shape[1], index.shape[1]
+                taken = self.buffers(f"taken {number}", *shape)  # (n, n_units, n_open)
+                torch.gather(weight[models], 2, _per_unit(index, weight), out=taken)
+                gated = self.buffers("gated", *shape)
+                torch.mul(taken, scale[models].gather(1, index).unsqueeze(1), out=gated)
+                h[models].baddbmm_(gated, self._gather(index))
+                self.taken.append(taken)
+        return h
+
+    def backward(self, grad: Tensor, of_weight: Tensor, of_scale: Tensor | None, summed: Tensor) -> None:
+        """Write the gradients of weight and scale; those of columns left out are 0.
+
+        Parameters
+        ----------
+        grad : Tensor, shape (n_models, n_units, n_samples)
+            Of what `forward` returned.
+        of_weight, of_scale : Tensor, shaped like weight and scale; None for no gradient of scale
+        summed : Tensor, shape (n_models, n_units)
+            The sum of `grad` over the rows.
+        """
+        weight, scale, shift = self.weight, self.scale, self.shift
+        whole = all(index is None for _, index in self.parts)
+        if not whole:
+            of_weight.zero_()
+        if of_scale is not None and not whole:
+            of_scale.zero_()
+        taken = iter(self.taken)
+        for models, index in self.parts:
+            if index is None:
+                w, s, t = weight[models], scale[models], None if shift is None else shift[models]
+                of_gated = of_weight[models]
+                torch.mm(grad[models].flatten(0, 1), self.X, out=of_gated.flatten(0, 1))
+            else:
+                w, s = next(taken), scale[models].gather(1, index)
+                t = None if shift is None else shift[models].gather(1, index)
+                of_gated = self.buffers("of gated", *w.shape)
+                torch.bmm(grad[models], self._gather(index).transpose(1, 2), out=of_gated)
+            if t is not None:
+                of_gated.addcmul_(summed[models].unsqueeze(2), t.unsqueeze(1), value=-1)
+            if of_scale is not None:
+                product = torch.mul(of_gated, w, out=self.buffers("gated", *w.shape))
+                of_open = product.sum(1)
+                if index is None:
+                    of_scale[models] = of_open
+                else:
+                    of_scale[models].scatter_(1, index, of_open)
+            of_gated.mul_(s.unsqueeze(1))
+            if index is not None:
+                of_weight[models].scatter_(2, _per_unit(index, weight), of_gated)
+
+    def _gather(self, index: Tensor) -> Tensor:
+        """Return every model's columns, index (n, n_open) -> (n, n_open, n_samples)."""
+        by_column = self.by_column()
+        gathered = self.buffers("columns", index.numel(), by_column.shape[1])
+        torch.index_select(by_column, 0, index.flatten(), out=gathered)
+        return gathered.view(*index.shape, -1)
+
+
+class GatedProduct(torch.autograd.Function):
+    """A `Product` that autograd knows, for networks whose step is not written out."""
 
     @staticmethod
     def forward(
@@ -56,68 +179,21 @@ class GatedProduct(torch.autograd.Function):
         shift: Tensor | None,
         bias: Tensor | None,
     ) -> Tensor:
-        """Multiply.
-
-        Parameters
-        ----------
-        X : Tensor, shape (n_samples, n_columns)
-        by_column : callable
-            Returns X transposed, in contiguous memory.
-        once : bool
-            Whether this X is multiplied once, as a mini-batch is.
-        weight : Tensor, shape (n_models, n_units, n_columns)
-        scale : Tensor, shape (n_models, n_columns)
-        shift : Tensor, shape (n_models, n_columns), or None for no shift
-        bias : Tensor, shape (n_models, n_units), or None for 0
-        """
-        ctx.parts = _choose_parts(weight, scale, len(X), once)
-        ctx.save_for_backward(weight, scale, shift)
-        ctx.X, ctx.by_column, ctx.taken = X, by_column, []
-        constant = weight.new_zeros(weight.shape[:2]) if bias is None else bias
-        if shift is not None:
-            constant = constant - of_shift(weight, scale, shift)
-        h = constant.unsqueeze(2).repeat(1, 1, len(X))
-        for models, index in ctx.parts:
-            if index is None:
-                gated = weight[models] * scale[models].unsqueeze(1)
-                h[models].flatten(0, 1).addmm_(gated.flatten(0, 1), X.T)
-            else:
-                taken = weight[models].gather(2, _per_unit(index, weight))  # (n, n_units, n_open)
-                gated = taken * scale[models].gather(1, index).unsqueeze(1)
-                h[models].baddbmm_(gated, _gather(by_column(), index))
-                ctx.taken.append(taken)
-        return h
+        """Multiply; the parameters are those of `Product`."""
+        ctx.product = Product(
+            X, by_column, once, weight=weight, scale=scale, shift=shift, buffers=Buffers(weight)
+        )
+        return ctx.product.forward(bias)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         """Return the gradients of weight, scale and bias; those of columns left out are 0."""
-        weight, scale, shift = ctx.saved_tensors
         wants_scale, wants_bias = ctx.needs_input_grad[4], ctx.needs_input_grad[6]
-        summed = grad.sum(2)  # (n_models, n_units)
-        whole = all(index is None for _, index in ctx.parts)
-        of_weight = weight.new_empty(weight.shape) if whole else weight.new_zeros(weight.shape)
-        of_scale = torch.zeros_like(scale) if wants_scale else None
-        taken = iter(ctx.taken)
-        for models, index in ctx.parts:
-            if index is None:
-                w, s, t = weight[models], scale[models], None if shift is None else shift[models]
-                of_gated = of_weight[models]
-                torch.mm(grad[models].flatten(0, 1), ctx.X, out=of_gated.flatten(0, 1))
-            else:
-                w, s = next(taken), scale[models].gather(1, index)
-                t = None if shift is None else shift[models].gather(1, index)
-                of_gated = grad[models] @ _gather(ctx.by_column(), index).transpose(1, 2)
-            if t is not None:
-                of_gated.addcmul_(summed[models].unsqueeze(2), t.unsqueeze(1), value=-1)
-            if of_scale is not None:
-                of_open = (of_gated * w).sum(1)
-                if index is None:
-                    of_scale[models] = of_open
-                else:
-                    of_scale[models].scatter_(1, index, of_open)
-            of_gated.mul_(s.unsqueeze(1))
-            if index is not None:
-                of_weight[models].scatter_(2, _per_unit(index, weight), of_gated)
+        summed = grad.sum(2)
+        weight = ctx.product.weight
+        of_weight = weight.new_empty(weight.shape)  # in order, whatever the order of the weights
+        of_scale = torch.empty_like(ctx.product.scale) if wants_scale else None
+        ctx.product.backward(grad, of_weight, of_scale, summed)
         return None, None, None, of_weight, of_scale, None, summed if wants_bias else None
 
 
@@ -129,18 +205,11 @@ def of_shift(weight: Tensor, scale: Tensor, shift: Tensor) -> Tensor:
     return ((scale * shift).unsqueeze(1) @ weight.transpose(1, 2)).squeeze(1)
 
 
-def _gather(by_column: Tensor, index: Tensor) -> Tensor:
-    """Return every model's columns, index (n, n_open) -> (n, n_open, n_samples)."""
-    return by_column.index_select(0, index.flatten()).view(*index.shape, -1)
-
-
 def _per_unit(index: Tensor, weight: Tensor) -> Tensor:
     return index.unsqueeze(1).expand(-1, weight.shape[1], -1)
 
 
-def _choose_parts(
-    weight: Tensor, scale: Tensor, n_samples: int, once: bool
-) -> list[tuple[slice, Tensor | None]]:
+def _choose_parts(weight: Tensor, scale: Tensor, n_samples: int, once: bool) -> Parts:
     """Cut the stack into runs of models that share a product, each with the columns it multiplies.
 
     All of them are multiplied (None) where most are open. Elsewhere a run's smaller sets are filled up with
@@ -148,7 +217,7 @@ def _choose_parts(
     """
     n_models, n_units, n_columns = weight.shape
     shape = n_models, n_units, n_columns, n_samples
-    everything: list[tuple[slice, Tensor | None]] = [(slice(0, n_models), None)]
+    everything: Parts = [(slice(0, n_models), None)]
     if not skipping_pays(shape, 0.0, once):
         return everything
     is_open = scale != 0
@@ -161,7 +230,7 @@ def _choose_parts(
     rank = torch.where(is_open, is_open.cumsum(1), counts.unsqueeze(1) + (~is_open).cumsum(1)) - 1
     columns = torch.arange(n_columns, device=scale.device).expand_as(rank)
     order = torch.empty_like(rank).scatter_(1, rank, columns)  # (n_models, n_columns)
-    parts: list[tuple[slice, Tensor | None]] = []
+    parts: Parts = []
     for models, size in _runs(sizes, at_once, _OPENING / (2 * n_units * n_samples)):
         if size is None:
             parts.append((models, None))

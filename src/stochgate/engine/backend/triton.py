@@ -1,6 +1,6 @@
 """Triton kernels of the first layer on a GPU: its weights are read once each way.
 
-Imported only by `on_gpu.py`, and only where Triton is installed; what they compute is written out there.
+Imported only by `gpu_product.py`, and only where Triton is installed; what they compute is written out there.
 """
 
 import torch
@@ -8,14 +8,14 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from stochgate.engine.on_gpu import ALIGNED
+from stochgate.engine.backend.gpu_product import ALIGNED
 
 _UNITS, _COLUMNS = 4, 512  # of a block that is gated: rows as long as possible
 _BACK_UNITS, _BACK_COLUMNS = 32, 64  # of one on the way back, where units are summed
 
 
 def gate(weight: Tensor, scale: Tensor, shift: Tensor | None, bias: Tensor | None, width: int) -> Tensor:
-    """Do what `on_gpu.gate` does, in one pass."""
+    """Do what `gpu_product.gate` does, in one pass."""
     n_models, n_units, n_columns = weight.shape
     gated = weight.new_empty(n_models, n_units, width)
     grid = (n_models, triton.cdiv(n_units, _UNITS))
@@ -41,7 +41,7 @@ def gate(weight: Tensor, scale: Tensor, shift: Tensor | None, bias: Tensor | Non
 def ungate(
     of_gated: Tensor, weight: Tensor, scale: Tensor, shift: Tensor | None, wants_scale: bool
 ) -> tuple[Tensor, Tensor | None]:
-    """Do what `on_gpu.ungate` does, in one pass."""
+    """Do what `gpu_product.ungate` does, in one pass."""
     n_models, n_units, n_columns = weight.shape
     of_weight = weight.new_empty(weight.shape)
     of_scale = scale.new_empty(scale.shape) if wants_scale else None

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from stochgate.engine.product import of_shift
+from stochgate.engine.backend.cpu_product import of_shift
 
 ALIGNED = 8  # the GPU's fast products want every side to be a multiple of this
 
@@ -99,7 +99,7 @@ def _kernels() -> ModuleType:
     """Return the Triton kernels where they are installed and can be compiled, else this module."""
     plain = sys.modules[__name__]
     try:
-        from stochgate.engine import kernels
+        from stochgate.engine.backend import triton as kernels
     except ImportError:
         return plain
     try:
