@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from experiments.baselines.kinds import KINDS
 
 
-class Predictor(Protocol):
+class FittedModel(Protocol):
     """Whatever predicts an encoded y from all columns of X."""
 
     def predict(self, X: np.ndarray) -> np.ndarray:
@@ -31,12 +31,12 @@ class Selection:
     ----------
     support : ndarray of bool, shape (n_features,)
     importances : ndarray, shape (n_features,)
-    model : Predictor
+    model : FittedModel
     """
 
     support: np.ndarray
     importances: np.ndarray
-    model: Predictor
+    model: FittedModel
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Baseline(SelectorMixin, BaseEstimator):
         Ranks every feature; what it is differs from family to family.
     """
 
-    # kinds that a family can not do, each with the reason
+    # kinds that a family cannot do, each with the reason
     _refused: dict[str, str] = {}
 
     kind: str
@@ -114,7 +114,7 @@ class Baseline(SelectorMixin, BaseEstimator):
             raise ValueError(f"Unknown kind {self.kind!r}; use one of {self.kinds()}.")
         if self.kind in self._refused:
             raise ValueError(
-                f"{type(self).__name__} can not do {self.kind}: {self._refused[self.kind]}; "
+                f"{type(self).__name__} cannot do {self.kind}: {self._refused[self.kind]}; "
                 f"use one of {self.kinds()}."
             )
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from experiments.methods import make_model
 from experiments.speed.peers import time_plain_loop, time_stg
-from experiments.speed.timing import Row, draw, fastest, fit_seconds, peak_gigabytes, timed, train_stack
+from experiments.speed.timing import Measure, draw, fastest, fit_seconds, peak_gigabytes, timed, train_stack
 from stochgate import Training, datasets
 from stochgate.metrics import selection_scores
 from stochgate.networks import MLP
@@ -122,7 +122,7 @@ def wide_fits(models: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-ROWS: dict[str, Row] = {
+ROWS: dict[str, Measure] = {
     "path50": partial(path_against_stg, 50, 1000),
     "path500": partial(path_against_stg, 500, 450),
     "path5000": partial(path_against_stg, 5000, 1000, n_turns=2),

@@ -15,10 +15,10 @@ from experiments.experiment import Experiment
 from experiments.speed.cpu_rows import ROWS
 from experiments.speed.gpu_rows import GPU_ROWS
 from experiments.speed.scaling import draw_scaling, scaling
-from experiments.speed.timing import Row
+from experiments.speed.timing import Measure
 
 SCALING_ROWS = {f"scaling_{device}": partial(scaling, device) for device in ("cpu", "cuda")}
-ALL_ROWS: dict[str, Row] = {**ROWS, **GPU_ROWS, **SCALING_ROWS}
+ALL_ROWS: dict[str, Measure] = {**ROWS, **GPU_ROWS, **SCALING_ROWS}
 
 
 def run_cell(task: str, method: str, seed: int, *, device: str = "cpu") -> dict[str, Any]:

@@ -11,7 +11,7 @@ import torch
 from experiments.methods import make_model
 from experiments.speed.cpu_rows import wide_fits
 from experiments.speed.peers import time_stg, wait
-from experiments.speed.timing import Row, draw, timed
+from experiments.speed.timing import Measure, draw, timed
 from stochgate import Training
 from stochgate.networks import MLP, Network
 
@@ -98,4 +98,4 @@ def many_models() -> dict[str, Any]:
     return {"ours": ours, "stg_one": float(one), "stg": 640 * float(one), "ratio": 640 * float(one) / ours}
 
 
-GPU_ROWS: dict[str, Row] = {"wide_gpu": wide_gpu, "xor_stack": xor_stack, "many_models": many_models}
+GPU_ROWS: dict[str, Measure] = {"wide_gpu": wide_gpu, "xor_stack": xor_stack, "many_models": many_models}

@@ -17,7 +17,7 @@ from stochgate.gates import GaussianGate
 from stochgate.networks import Network
 from stochgate.objectives import Classification
 
-Row = Callable[[], dict[str, Any]]
+Measure = Callable[[], dict[str, Any]]
 
 
 def draw(n_samples: int, n_columns: int, n_relevant: int = 2) -> tuple[np.ndarray, np.ndarray]:

@@ -1,4 +1,4 @@
-"""Results on disk: one JSON object a line, appended as soon as a cell is done."""
+"""Results on disk: one JSON object per line, appended as soon as a cell is done."""
 
 import json
 import math
@@ -19,7 +19,7 @@ CORE = ("stochgate", "torch", "numpy", "scipy", "scikit-learn")
 def read_records(path: str | os.PathLike[str]) -> list[Record]:
     """Return the records of a file, none if it does not exist.
 
-    A last line that was cut short, as by a power failure, is left out; elsewhere it is an error.
+    A last line that was cut short, as by a power failure, is skipped; a broken line elsewhere is an error.
     """
     file = Path(path)
     if not file.exists():

@@ -15,7 +15,7 @@ MISSING = "-"
 
 
 def read_table(path: str | os.PathLike[str]) -> Any:
-    """Return a study's records as a DataFrame, one row a cell; of a cell run twice the last."""
+    """Return a study's records as a DataFrame, one row per cell; the last record of a cell counts."""
     pandas = _pandas()
     records = read_records(path)
     table = pandas.DataFrame(records, columns=list(dict.fromkeys([*CELL, *_fields(records)])))
@@ -115,7 +115,7 @@ def mean_interval(values: Any, confidence: float = 0.95, test_ratio: float = 0.0
 
 
 def text_grid(found: Any, tasks: list[str], methods: list[str], cell: Callable[[Any], str]) -> Any:
-    """Return texts, a row per task and a column per method, of a frame with both as columns."""
+    """Return a frame of texts, one row per task and one column per method."""
     pandas = _pandas()
     found = found.set_index(["task", "method"])
     texts = [

@@ -135,7 +135,7 @@ def test_a_fitted_baseline_can_be_pickled(baseline):
 
 @pytest.mark.parametrize(("baseline", "kind"), REFUSED)
 def test_what_a_baseline_can_not_do_is_refused_with_the_reason(baseline, kind):
-    with pytest.raises(ValueError, match=f"can not do {kind}: .*; use one of"):
+    with pytest.raises(ValueError, match=f"cannot do {kind}: .*; use one of"):
         baseline(kind).fit(*easy_problem(kind))
 
 
