@@ -26,10 +26,7 @@ ALLOWED = {
     "engine": LEAVES | {"gates", "networks", "objectives", "engine"},
     "selection": LEAVES | {"gates", "networks", "objectives", "metrics", "engine", "selection"},
     "estimators": LEAVES | PARTS - {"datasets"} | {"engine", "selection", "estimators"},
-    "baselines": LEAVES
-    | {"optional", "metrics", "objectives", "networks", "engine", "estimators", "baselines"},
     "plots": LEAVES | {"optional", "metrics"},
-    "study": {"optional", "study"},
 }
 
 

@@ -1,6 +1,7 @@
 """Triton kernels of the first layer on a GPU: its weights are read once each way.
 
-Imported only by `gpu_product.py`, and only where Triton is installed; what they compute is written out there.
+Imported only by `gpu_product.py`, and only where Triton is installed; what they compute is written out
+there.
 """
 
 import torch
