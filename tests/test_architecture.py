@@ -31,10 +31,7 @@ ALLOWED = {
     "estimators": TRAINED | {"metrics", "problem", "choice", "explain", "estimators"},
     "evaluation": LEAVES | {"metrics", "objectives", "choice", "evaluation"},
     "stability": TRAINED | {"problem", "choice", "estimators", "evaluation", "stability"},
-    "baselines": LEAVES
-    | {"optional", "metrics", "objectives", "networks", "engine", "estimators", "baselines"},
     "plots": LEAVES | {"optional", "metrics"},
-    "study": {"optional", "study"},
 }
 
 

@@ -10,7 +10,7 @@ from plans import make
 from problems import linear_response
 from stochgate import GatedRegressor, StabilitySelector, Training
 from stochgate.engine import CLOSED, OPEN, DenseColumns, Design, train
-from stochgate.engine import on_gpu as on_gpu_product
+from stochgate.engine.backend import gpu_product as on_gpu_product
 from stochgate.engine.loop import batches, start
 from stochgate.engine.steps import GraphedStep, make_optimizer, make_step
 from stochgate.networks import MLP

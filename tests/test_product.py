@@ -9,10 +9,12 @@ import torch
 from scipy import sparse
 
 from plans import make
-from stochgate.engine import DenseColumns, SparseColumns, Training, data, execute, on_gpu, product, train
+from stochgate.engine import DenseColumns, SparseColumns, Training, data, execute, train
+from stochgate.engine.backend import cpu_product as product
+from stochgate.engine.backend import gpu_product as on_gpu
+from stochgate.engine.backend.cpu_product import skipping_pays
+from stochgate.engine.backend.process_settings import process_set_for
 from stochgate.engine.data import learn_scaling
-from stochgate.engine.product import skipping_pays
-from stochgate.engine.scope import process_set_for
 from stochgate.gates import DeterministicGate, GaussianGate, HardConcreteGate
 from stochgate.networks import MLP
 from stochgate.objectives import Cox, Regression
@@ -227,21 +229,21 @@ def test_a_small_step_gets_one_thread_and_gives_the_others_back():
 
 @pytest.mark.usefixtures("two_threads")
 def test_trainings_at_the_same_time_leave_the_settings_as_they_were():
-    first, second = (process_set_for(0.0, tf32=False, device=torch.device("cpu")) for _ in range(2))
+    first, second = (process_set_for(1, tf32=False, device=torch.device("cpu")) for _ in range(2))
     first.__enter__()
     second.__enter__()
     first.__exit__(None, None, None)
     second.__exit__(None, None, None)
     assert torch.get_num_threads() == 2
-    with process_set_for(1e12, tf32=False, device=torch.device("cpu")):
+    with process_set_for(1 << 20, tf32=False, device=torch.device("cpu")):
         assert torch.get_num_threads() == 2
 
 
 def test_a_user_of_torchs_newer_setting_of_precision_is_not_bothered():
     code = (
         "import torch; torch.backends.fp32_precision = 'tf32'; "
-        "from stochgate.engine.scope import process_set_for as scope, _tf32\n"
-        "with scope(0.0, True, torch.device('cpu')), _tf32(False): pass\n"
+        "from stochgate.engine.backend.process_settings import process_set_for as scope, _tf32\n"
+        "with scope(1, True, torch.device('cpu')), _tf32(False): pass\n"
         "assert torch.backends.cuda.matmul.fp32_precision == 'tf32'"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

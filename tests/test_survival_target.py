@@ -9,7 +9,6 @@ import pytest
 from sksurv.util import Surv
 
 from stochgate import survival_target
-from stochgate.baselines.kinds import KINDS
 from stochgate.objectives import Cox
 from stochgate.survival import as_labels, is_survival_target, read_survival_target
 
@@ -143,12 +142,11 @@ def test_wrong_y_names_what_is_wrong(y, message):
         Cox().encode(y)
 
 
-@pytest.mark.parametrize("encode", [Cox().encode, KINDS["survival"]().encode])
-def test_a_target_without_events_can_be_read_but_not_learnt_from(encode):
+def test_a_target_without_events_can_be_read_but_not_learnt_from():
     y = [0, 0], [1, 2]
     assert not read_survival_target(y).event.any()
     with pytest.raises(ValueError, match="no event: every time is censored"):
-        encode(y)
+        Cox().encode(y)
 
 
 @pytest.mark.parametrize(
@@ -167,14 +165,6 @@ def test_a_target_without_events_can_be_read_but_not_learnt_from(encode):
 def test_wrong_entry_times_and_strata_are_named(more, message):
     with pytest.raises(ValueError, match=message):
         survival_target([1, 0, 1], [1, 2, 3], **more)
-
-
-def test_baselines_refuse_what_they_would_ignore():
-    y = survival_target(EVENT, TIME, ENTRY, STRATA)
-    assert KINDS["survival"]().encode(y[["event", "time"]]).tolist() == list(zip(EVENT, TIME, strict=True))
-    for field in ("entry", "stratum"):
-        with pytest.raises(ValueError, match="no entry times and no strata"):
-            KINDS["survival"]().encode(y[["event", "time", field]])
 
 
 @pytest.mark.parametrize("y", [[0, 1, 2], np.ones((3, 3)), np.ones(3), pd.DataFrame(np.ones((3, 3)))])

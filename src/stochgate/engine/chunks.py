@@ -8,11 +8,11 @@ from functools import partial
 import torch
 from torch import Tensor
 
+from stochgate.engine.backend.process_settings import process_set_for, useful_threads
 from stochgate.engine.data import Design
 from stochgate.engine.loop import train
 from stochgate.engine.plan import Plan
 from stochgate.engine.record import Callback, Snapshot
-from stochgate.engine.scope import process_set_for, useful_threads
 from stochgate.engine.trained import Trained, join
 from stochgate.objectives.base import Target
 
@@ -38,7 +38,7 @@ def execute(plan: Plan, design: Design, target: Target, callbacks: tuple[Callbac
     narrow, _ = plan.network.floats(design.columns.n_columns, n_rows, target.n_outputs)
     work = 3.0 * plan.n_models * plan.training.n_draws * narrow * n_rows  # multiplications per step
     n_threads = useful_threads(work)
-    n_side_by_side = min(n_threads, n_teams) if device.type == "cpu" else 1
+    n_side_by_side = 1
     budget = plan.training.max_memory or MEMORY.get(device.type, MEMORY["cpu"])
     size = int(budget // (n_side_by_side * bytes_per_model(plan, design, target, *floats)))
     size = min(size // plan.n_members, -(-n_teams // n_side_by_side))

@@ -6,8 +6,8 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from stochgate.engine.on_gpu import WholeProduct, with_ones
-from stochgate.engine.product import GatedProduct
+from stochgate.engine.backend.cpu_product import GatedProduct
+from stochgate.engine.backend.gpu_product import WholeProduct, with_ones
 from stochgate.engine.sparse import SparseColumns, far_from_zero
 
 _BLOCK = 1024  # columns whose variance is summed up at once: some hundred rows of them stay in a cache
@@ -33,7 +33,7 @@ class DenseColumns:
             return WholeProduct.apply(
                 self._with_ones, lambda: self._ones_by_column, weight, scale, shift, bias
             )
-        return GatedProduct.apply(self.X, lambda: self._by_column, self.once, weight, scale, shift, bias)
+        return GatedProduct.apply(self.X, lambda: self.by_column, self.once, weight, scale, shift, bias)
 
     @cached_property
     def _with_ones(self) -> Tensor:
@@ -44,7 +44,7 @@ class DenseColumns:
         return self._with_ones.T.contiguous()
 
     @cached_property
-    def _by_column(self) -> Tensor:
+    def by_column(self) -> Tensor:
         """X with the numbers of a column next to each other, so that columns are gathered fast."""
         return self.X.T.contiguous()
 

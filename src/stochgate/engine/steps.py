@@ -6,6 +6,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from stochgate.engine.backend.cpu_step import make_cpu_step
 from stochgate.engine.data import Columns, DenseColumns, Design
 from stochgate.engine.trained import Models
 from stochgate.engine.training import Training
@@ -21,6 +22,9 @@ def make_step(models: Models, design: Design, optimizer: torch.optim.Optimizer) 
     On a GPU, where launching the many small operations of a step takes longer than they do, a step over
     rows that come again is recorded once as a CUDA graph and then replayed.
     """
+    by_hand = make_cpu_step(models, design, optimizer)
+    if by_hand is not None:
+        return by_hand
 
     def step(columns: Columns, rows: Rows, index: Tensor | None, noise: Tensor, lam: Tensor) -> None:
         value = risk(models, design, columns, rows, index, noise)

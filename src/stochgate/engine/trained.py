@@ -52,11 +52,11 @@ class Models:
 
     def penalty(self) -> Tensor:
         """Return the mean open probability of free gates weighed by the costs, shape (n_models,)."""
-        return (self.plan.gate.open_probability(self.gate_parameter) * self._shares).sum(1)
+        return (self.plan.gate.open_probability(self.gate_parameter) * self.shares).sum(1)
 
     def hold(self, values: Tensor) -> Tensor:
         """Return gates with the values of those that are fixed."""
-        return values if self._all_free else torch.where(self.fixed == FREE, values, self._open)
+        return values if self.all_free else torch.where(self.fixed == FREE, values, self._open)
 
     def draw(self, noise: Tensor) -> Tensor:
         """Draw the gates, shape (n_models, n_gates); where none is free there is nothing to draw."""
@@ -70,7 +70,8 @@ class Models:
         return not bool((self.fixed == FREE).any())
 
     @cached_property
-    def _all_free(self) -> bool:
+    def all_free(self) -> bool:
+        """Whether no gate is fixed."""
         return bool((self.fixed == FREE).all())
 
     @cached_property
@@ -78,7 +79,7 @@ class Models:
         return (self.fixed == OPEN).to(self.gate_parameter.dtype)
 
     @cached_property
-    def _shares(self) -> Tensor:
+    def shares(self) -> Tensor:
         """What each gate adds to the penalty when it is open, shape (n_models, n_gates)."""
         return (self.fixed == FREE) * self.plan.costs / self.fixed.shape[1]
 

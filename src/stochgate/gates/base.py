@@ -1,6 +1,7 @@
 """What every gate answers."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 
 import torch
 from sklearn.base import BaseEstimator
@@ -36,6 +37,14 @@ class Gate(BaseEstimator, ABC):
         its columns out.
         """
 
+    def sample_slope(self, parameter: Tensor, noise: Tensor) -> Tensor:
+        """Return the derivative of each z by its own parameter."""
+        return _slope(lambda p: self.sample(p, noise), parameter)
+
+    def probability_slope(self, parameter: Tensor) -> Tensor:
+        """Return the derivative of each P(z > 0) by its own parameter."""
+        return _slope(self.open_probability, parameter)
+
     @abstractmethod
     def value(self, parameter: Tensor) -> Tensor:
         """Return the deterministic gate after training."""
@@ -43,3 +52,11 @@ class Gate(BaseEstimator, ABC):
     @abstractmethod
     def open_probability(self, parameter: Tensor) -> Tensor:
         """Return P(z > 0), what the penalty sums."""
+
+
+@torch.enable_grad()
+def _slope(function: Callable[[Tensor], Tensor], at: Tensor) -> Tensor:
+    """Return the derivative of a function that acts on each number alone."""
+    at = at.detach().requires_grad_()
+    (slope,) = torch.autograd.grad(function(at).sum(), at)
+    return slope

@@ -1,5 +1,6 @@
 """The paper's gate: a clipped, mean-shifted Gaussian."""
 
+import math
 from numbers import Real
 
 import torch
@@ -42,6 +43,14 @@ class GaussianGate(Gate):
 
     def sample(self, parameter: Tensor, noise: Tensor) -> Tensor:  # noqa: D102
         return (parameter + noise).clamp(0, 1)
+
+    def sample_slope(self, parameter: Tensor, noise: Tensor) -> Tensor:  # noqa: D102
+        z = parameter + noise
+        return ((z >= 0) & (z <= 1)).to(parameter.dtype)
+
+    def probability_slope(self, parameter: Tensor) -> Tensor:  # noqa: D102
+        density = (parameter / self.sigma).square_().mul_(-0.5).exp_()
+        return density.mul_(1 / (self.sigma * math.sqrt(2 * math.pi)))
 
     def value(self, parameter: Tensor) -> Tensor:  # noqa: D102
         return parameter.clamp(0, 1)

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -42,6 +43,22 @@ class Encoding(Protocol):
 
     def take(self, columns: np.ndarray) -> tuple[np.ndarray, "Encoding"]:
         """Return the features some columns need, and the encoding of those features into the columns."""
+
+
+@dataclass(frozen=True)
+class Layers:
+    """A chain of layers, each a product and a bias, with the same activation between them.
+
+    Attributes
+    ----------
+    weights : list of Tensor, each of shape (n_models, n_out, n_in)
+    biases : list of Tensor, each of shape (n_models, n_out), or None for no bias
+    activation : str
+    """
+
+    weights: list[Tensor]
+    biases: list[Tensor | None]
+    activation: str
 
 
 class Network(BaseEstimator, ABC):
@@ -101,6 +118,10 @@ class Network(BaseEstimator, ABC):
 
     def penalty(self, parameters: Parameters) -> Tensor | None:
         """Return a penalty of the network's own, shape (n_models,), or None."""
+        return None
+
+    def layers(self, parameters: Parameters) -> "Layers | None":
+        """Return the network as a chain of layers, whose step can be written out; None if it is not one."""
         return None
 
     def with_linear(self, columns: list[int]) -> "Network | None":

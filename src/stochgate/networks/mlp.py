@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from torch import Tensor
 from torch.nn import functional as F
 
-from stochgate.networks.base import Columns, Network, Parameters, draw_weights
+from stochgate.networks.base import Columns, Layers, Network, Parameters, draw_weights
 
 # in place where the gradient can be read off the result: the layers are what a step moves most
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
@@ -143,6 +143,13 @@ class MLP(Network):
         if "skip" in parameters:
             h = h + skipped
         return h[:, :, : columns.n_samples].transpose(1, 2)
+
+    def layers(self, parameters: Parameters) -> Layers | None:  # noqa: D102
+        if "skip" in parameters:
+            return None
+        numbers = range(len(self.hidden) + 1)
+        weights = [parameters[f"weight_{i}"] for i in numbers]
+        return Layers(weights, [parameters.get(f"bias_{i}") for i in numbers], self.activation)
 
     def floats(self, n_columns: int, n_rows: int, n_outputs: int) -> tuple[int, int]:  # noqa: D102
         widths = [n_columns, *self.hidden, n_outputs]

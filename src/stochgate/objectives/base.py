@@ -1,6 +1,7 @@
 """What every objective answers."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from torch import Tensor
 
 Rows = dict[str, Tensor]
 Learned = dict[str, Tensor]
+Slope = Callable[[Tensor], Tensor]
 
 
 def is_date(dtype: Any) -> bool:
@@ -119,6 +121,24 @@ class Objective(BaseEstimator, ABC):
         weights : Tensor, shape (n_models, n_samples)
         learned : as returned by `learn`
         """
+
+    def slope(self, rows: Rows, weights: Tensor, learned: Learned) -> Slope:
+        """Return a function of the outputs that returns the gradient of the summed loss, shaped like them.
+
+        What does not depend on the outputs is computed once, here.
+
+        Parameters
+        ----------
+        rows, weights, learned : as in `loss`
+        """
+
+        @torch.enable_grad()
+        def slope(output: Tensor) -> Tensor:
+            output = output.detach().requires_grad_()
+            (gradient,) = torch.autograd.grad(self.loss(output, rows, weights, learned).sum(), output)
+            return gradient
+
+        return slope
 
     @abstractmethod
     def curvature(self, n_outputs: int) -> float:

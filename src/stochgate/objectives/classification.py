@@ -15,7 +15,7 @@ from sklearn.utils.validation import column_or_1d
 from torch import Tensor
 from torch.nn import functional as F
 
-from stochgate.objectives.base import Learned, Objective, Rows, Target
+from stochgate.objectives.base import Learned, Objective, Rows, Slope, Target
 
 
 class Classification(Objective):
@@ -101,6 +101,17 @@ class Classification(Objective):
         self, output: Tensor, rows: Rows, weights: Tensor, learned: Learned
     ) -> Tensor:
         return (self._losses(output, rows) * self.weigh(rows, weights, learned)).sum(1)
+
+    def slope(self, rows: Rows, weights: Tensor, learned: Learned) -> Slope:  # noqa: D102
+        weights = self.weigh(rows, weights, learned).unsqueeze(2)  # (n_models, n_samples, 1)
+        one_hot = self._one_hot(rows, weights)  # (n_samples, n_classes)
+
+        def slope(output: Tensor) -> Tensor:
+            if output.shape[2] == 1:
+                return torch.sigmoid(output).sub_(one_hot[:, 1:]).mul_(weights)
+            return output.softmax(2).sub_(one_hot).mul_(weights)
+
+        return slope
 
     def held_out_losses(  # noqa: D102
         self, output: Tensor, rows: Rows, weights: Tensor, parts: Tensor, learned: Learned

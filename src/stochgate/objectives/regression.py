@@ -10,7 +10,7 @@ from sklearn.dummy import DummyRegressor
 from sklearn.utils.validation import check_array
 from torch import Tensor
 
-from stochgate.objectives.base import Learned, Objective, Rows, Target, is_date
+from stochgate.objectives.base import Learned, Objective, Rows, Slope, Target, is_date
 
 
 class Regression(Objective):
@@ -80,6 +80,11 @@ class Regression(Objective):
     ) -> Tensor:
         return self._losses(output, rows, learned).mul(weights).sum(1)
 
+    def slope(self, rows: Rows, weights: Tensor, learned: Learned) -> Slope:  # noqa: D102
+        y = self._scaled(rows, learned).to(weights.dtype)
+        factor = weights.unsqueeze(2) * (2 / y.shape[2])
+        return lambda output: (output - y).mul_(factor)
+
     def held_out_losses(  # noqa: D102
         self, output: Tensor, rows: Rows, weights: Tensor, parts: Tensor, learned: Learned
     ) -> Tensor:
@@ -93,9 +98,13 @@ class Regression(Objective):
     @staticmethod
     def _losses(output: Tensor, rows: Rows, learned: Learned) -> Tensor:
         """Return the loss of each row, shape (n_models, n_samples)."""
-        center, scale = learned["center"].unsqueeze(1), learned["scale"].unsqueeze(1)
-        y = ((rows["y"] - center) / scale).to(output.dtype)  # (n_models, n_samples, n_outputs)
+        y = Regression._scaled(rows, learned).to(output.dtype)
         return ((output - y) ** 2).mean(2)
+
+    @staticmethod
+    def _scaled(rows: Rows, learned: Learned) -> Tensor:
+        """Return y on each model's scale, shape (n_models, n_samples, n_outputs)."""
+        return (rows["y"] - learned["center"].unsqueeze(1)) / learned["scale"].unsqueeze(1)
 
     def score(self, output: Tensor, rows: Rows, weights: Tensor, learned: Learned) -> Tensor:
         """Return R2, mean over the outputs."""

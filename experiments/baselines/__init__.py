@@ -1,0 +1,48 @@
+"""What users would reach for otherwise, behind one interface: fit, get_support, predict, score."""
+
+from experiments.baselines.all_columns import (
+    AllColumns,
+    AllColumnsBoosting,
+    AllColumnsForest,
+    AllColumnsLinear,
+)
+from experiments.baselines.base import Baseline
+from experiments.baselines.boruta import BorutaSelector
+from experiments.baselines.deepsurv import DeepSurvSelector
+from experiments.baselines.forest import ForestSelector, XGBoostSelector
+from experiments.baselines.lasso import LassoSelector
+from experiments.baselines.lassonet import LassoNetSelector
+from experiments.baselines.stg import STGSelector
+
+BASELINES: dict[str, type[Baseline]] = {
+    "stg": STGSelector,
+    "lassonet": LassoNetSelector,
+    "lasso": LassoSelector,
+    "forest": ForestSelector,
+    "xgboost": XGBoostSelector,
+    "boruta": BorutaSelector,
+    "deepsurv": DeepSurvSelector,
+}
+# what selects nothing
+ALL_COLUMNS: dict[str, type[AllColumns]] = {
+    "all-forest": AllColumnsForest,
+    "all-boosting": AllColumnsBoosting,
+    "all-linear": AllColumnsLinear,
+}
+
+__all__ = [
+    "ALL_COLUMNS",
+    "BASELINES",
+    "AllColumns",
+    "AllColumnsBoosting",
+    "AllColumnsForest",
+    "AllColumnsLinear",
+    "Baseline",
+    "BorutaSelector",
+    "DeepSurvSelector",
+    "ForestSelector",
+    "LassoNetSelector",
+    "LassoSelector",
+    "STGSelector",
+    "XGBoostSelector",
+]

@@ -1,0 +1,84 @@
+"""The methods of the paper's Table 2, beside our defaults and two further peers."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pandas as pd
+
+from experiments.baselines import DeepSurvSelector, ForestSelector, LassoNetSelector, LassoSelector
+from experiments.methods import on_device
+from experiments.study import compare, to_markdown
+from stochgate import GatedCox, Training
+from stochgate.networks import MLP
+
+PACKAGES = ("lassonet", "scikit-survival")
+
+# [60, 20, 3], SELU, step size 0.152, 2000 epochs, lambda 0.023, sigma 0.5 are DeepSurvSelector's defaults
+METHODS: dict[str, Callable[..., Any]] = {
+    "ours": GatedCox,
+    "cox-stg": partial(DeepSurvSelector, gate="gaussian"),
+    "cox-hc": partial(DeepSurvSelector, gate="hard-concrete"),
+    "deepsurv": DeepSurvSelector,
+    "rsf": partial(ForestSelector, "survival", n_estimators=100, select=False),
+    "cox-lasso": partial(LassoSelector, "survival"),
+    # not in the paper
+    "lassonet": partial(LassoNetSelector, "survival"),
+    "rsf-selected": partial(ForestSelector, "survival", n_estimators=100),
+    # to the letter of the paper: Adam, and 0.023 times the mean over the gates
+    "cox-stg-printed": partial(
+        GatedCox,
+        0.023,
+        network=MLP((60, 20, 3), "selu", init_std=0.1),
+        training=Training(2000, lr=0.152, gate_lr=0.152, lr_decay="constant"),
+    ),
+}
+
+
+METRICS = {"test_score": "C {:.3f}", "n_selected": "{} selected", "seconds": "{:.1f} s"}
+
+
+def make_cox_model(method: str, seed: int, device: str) -> Any:
+    """Return an unfitted model; networks of ours run on the device, the peers on the CPU."""
+    return on_device(METHODS[method](random_state=seed), device)
+
+
+def means(table: Any, value: str, digits: int) -> dict[tuple[str, str], str]:
+    """Return "mean (standard deviation)" of a column for each task and method, as the paper prints it."""
+    groups = table.dropna(subset=[value]).groupby(["task", "method"])[value]
+    return {
+        cell: f"{numbers.mean():.{digits}f}"
+        + (f" ({numbers.std():.{digits}f})" if len(numbers) > 1 else "")
+        for cell, numbers in groups
+    }
+
+
+def differences(table: Any, task: str, method: str, overlap: float) -> str:
+    """Return how far a method's C lies above each peer's, split by split, as a markdown table.
+
+    Splits of the same rows are not independent: the second interval has the variance of Nadeau and Bengio
+    (2003), 1 / n + n_test / n_train instead of 1 / n.
+
+    Parameters
+    ----------
+    table : DataFrame
+    task, method : str
+    overlap : float
+        n_test / n_train of the splits; 0 where each has rows of its own.
+    """
+    rows = {}
+    for peer in (peer for peer in METHODS if peer != method):
+        for row in compare(table[table["task"] == task], "test_score", method, [peer]).itertuples():
+            half = row.high - row.mean
+            wide = half * (1 + row.n * overlap) ** 0.5
+            rows[peer] = {
+                "difference": f"{row.mean:+.3f}",
+                "95 % interval": _interval(row.mean, half),
+                "corrected": _interval(row.mean, wide),
+                "splits": row.n,
+            }
+    return to_markdown(pd.DataFrame.from_dict(rows, orient="index")) if rows else "Nothing to compare yet."
+
+
+def _interval(mean: float, half: float) -> str:
+    return f"{mean - half:+.3f} to {mean + half:+.3f}" if half == half else "-"  # one split has none

@@ -1,0 +1,1 @@
+"""All that is there for speed alone: products, steps and settings of CPUs and GPUs."""

@@ -1,0 +1,260 @@
+"""The product of gated weights with the columns, which leaves out the columns whose gates are 0."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+# Gathering a column, forward and backward, takes as long as multiplying it for so many units.
+_GATHERING = 128
+# So does turning X round, so that its columns can be gathered.
+_TURNING = 128
+# Multiplications below which a step's product is over before it is sorted out.
+_WORTH_IT = 4e6
+# Multiplications that take as long as starting another product, there and back.
+_OPENING = 2e7
+# Bytes of gathered columns that stay in a cache until they are multiplied.
+_CACHED = 1 << 22
+
+
+def skipping_pays(shape: Sequence[int], share: float, once: bool) -> bool:
+    """Tell whether models are trained faster on their open columns alone.
+
+    Parameters
+    ----------
+    shape : (n_models, n_units, n_columns, n_samples)
+    share : float
+        The share of the columns whose gates are open.
+    once : bool
+        Whether X is turned round for this product alone.
+    """
+    n_models, n_units, n_columns, n_samples = shape
+    per_column = 2 * n_units  # forward and backward
+    whole = per_column * float(n_models) * n_columns * n_samples
+    turning = _TURNING / n_models if once else 0.0
+    return whole > _WORTH_IT and share * (per_column + _GATHERING) + turning < per_column
+
+
+class Buffers:
+    """Memory by name that one step after another uses, so that no step has to ask the system for any."""
+
+    def __init__(self, like: Tensor):
+        self.like = like
+        self.flat: dict[str, Tensor] = {}
+
+    def __call__(self, name: str, *shape: int) -> Tensor:
+        """Return a tensor of a shape, whatever it holds."""
+        n = math.prod(shape)
+        flat = self.flat.get(name)
+        if flat is None or len(flat) < n:
+            flat = self.flat[name] = self.like.new_empty(n)
+        return flat[:n].view(shape)
+
+
+Parts = list[tuple[slice, Tensor | None]]
+
+
+class Product:
+    r"""Every model's first layer on its gated input, and its gradients.
+
+    .. math:: h_m = W_m \text{diag}(s_m) (X - 1 t_m^T)^T + b_m 1^T
+
+    A column whose factor s is 0 adds nothing to h nor to the gradient of W. Its gate's gradient is 0 too,
+    because a gate that draws 0 is clipped there. So it is left out exactly, where that is faster.
+
+    Parameters
+    ----------
+    X : Tensor, shape (n_samples, n_columns)
+    by_column : callable
+        Returns X transposed, in contiguous memory.
+    once : bool
+        Whether this X is multiplied once, as a mini-batch is.
+    weight : Tensor, shape (n_models, n_units, n_columns)
+    scale : Tensor, shape (n_models, n_columns)
+    shift : Tensor, shape (n_models, n_columns), or None for no shift
+    buffers : Buffers
+    """
+
+    def __init__(
+        self,
+        X: Tensor,
+        by_column: Callable[[], Tensor],
+        once: bool,
+        *,
+        weight: Tensor,
+        scale: Tensor,
+        shift: Tensor | None,
+        buffers: Buffers,
+    ):
+        self.X, self.by_column = X, by_column
+        self.weight, self.scale, self.shift, self.buffers = weight, scale, shift, buffers
+        self.parts = _choose_parts(weight, scale, len(X), once)
+        self.taken: list[Tensor] = []
+
+    def forward(self, bias: Tensor | None) -> Tensor:
+        """Multiply; bias has shape (n_models, n_units), None for 0."""
+        weight, scale, X = self.weight, self.scale, self.X
+        constant = weight.new_zeros(weight.shape[:2]) if bias is None else bias
+        if self.shift is not None:
+            constant = constant - of_shift(weight, scale, self.shift)
+        h = self.buffers("first layer", *weight.shape[:2], len(X))
+        h.copy_(constant.unsqueeze(2).expand_as(h))
+        for number, (models, index) in enumerate(self.parts):
+            if index is None:
+                gated = self.buffers("gated", *weight[models].shape)
+                torch.mul(weight[models], scale[models].unsqueeze(1), out=gated)
+                h[models].flatten(0, 1).addmm_(gated.flatten(0, 1), X.T)
+            else:
+                shape = len(index), weight.shape[1], index.shape[1]
+                taken = self.buffers(f"taken {number}", *shape)  # (n, n_units, n_open)
+                torch.gather(weight[models], 2, _per_unit(index, weight), out=taken)
+                gated = self.buffers("gated", *shape)
+                torch.mul(taken, scale[models].gather(1, index).unsqueeze(1), out=gated)
+                h[models].baddbmm_(gated, self._gather(index))
+                self.taken.append(taken)
+        return h
+
+    def backward(self, grad: Tensor, of_weight: Tensor, of_scale: Tensor | None, summed: Tensor) -> None:
+        """Write the gradients of weight and scale; those of columns left out are 0.
+
+        Parameters
+        ----------
+        grad : Tensor, shape (n_models, n_units, n_samples)
+            Of what `forward` returned.
+        of_weight, of_scale : Tensor, shaped like weight and scale; None for no gradient of scale
+        summed : Tensor, shape (n_models, n_units)
+            The sum of `grad` over the rows.
+        """
+        weight, scale, shift = self.weight, self.scale, self.shift
+        whole = all(index is None for _, index in self.parts)
+        if not whole:
+            of_weight.zero_()
+        if of_scale is not None and not whole:
+            of_scale.zero_()
+        taken = iter(self.taken)
+        for models, index in self.parts:
+            if index is None:
+                w, s, t = weight[models], scale[models], None if shift is None else shift[models]
+                of_gated = of_weight[models]
+                torch.mm(grad[models].flatten(0, 1), self.X, out=of_gated.flatten(0, 1))
+            else:
+                w, s = next(taken), scale[models].gather(1, index)
+                t = None if shift is None else shift[models].gather(1, index)
+                of_gated = self.buffers("of gated", *w.shape)
+                torch.bmm(grad[models], self._gather(index).transpose(1, 2), out=of_gated)
+            if t is not None:
+                of_gated.addcmul_(summed[models].unsqueeze(2), t.unsqueeze(1), value=-1)
+            if of_scale is not None:
+                product = torch.mul(of_gated, w, out=self.buffers("gated", *w.shape))
+                of_open = product.sum(1)
+                if index is None:
+                    of_scale[models] = of_open
+                else:
+                    of_scale[models].scatter_(1, index, of_open)
+            of_gated.mul_(s.unsqueeze(1))
+            if index is not None:
+                of_weight[models].scatter_(2, _per_unit(index, weight), of_gated)
+
+    def _gather(self, index: Tensor) -> Tensor:
+        """Return every model's columns, index (n, n_open) -> (n, n_open, n_samples)."""
+        by_column = self.by_column()
+        gathered = self.buffers("columns", index.numel(), by_column.shape[1])
+        torch.index_select(by_column, 0, index.flatten(), out=gathered)
+        return gathered.view(*index.shape, -1)
+
+
+class GatedProduct(torch.autograd.Function):
+    """A `Product` that autograd knows, for networks whose step is not written out."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        X: Tensor,
+        by_column: Callable[[], Tensor],
+        once: bool,
+        weight: Tensor,
+        scale: Tensor,
+        shift: Tensor | None,
+        bias: Tensor | None,
+    ) -> Tensor:
+        """Multiply; the parameters are those of `Product`."""
+        ctx.product = Product(
+            X, by_column, once, weight=weight, scale=scale, shift=shift, buffers=Buffers(weight)
+        )
+        return ctx.product.forward(bias)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        """Return the gradients of weight, scale and bias; those of columns left out are 0."""
+        wants_scale, wants_bias = ctx.needs_input_grad[4], ctx.needs_input_grad[6]
+        summed = grad.sum(2)
+        weight = ctx.product.weight
+        of_weight = weight.new_empty(weight.shape)  # in order, whatever the order of the weights
+        of_scale = torch.empty_like(ctx.product.scale) if wants_scale else None
+        ctx.product.backward(grad, of_weight, of_scale, summed)
+        return None, None, None, of_weight, of_scale, None, summed if wants_bias else None
+
+
+def of_shift(weight: Tensor, scale: Tensor, shift: Tensor) -> Tensor:
+    """Return what the shift of its columns adds to each unit, shape (n_models, n_units).
+
+    It is a row times a matrix, which is far faster than a matrix times a column.
+    """
+    return ((scale * shift).unsqueeze(1) @ weight.transpose(1, 2)).squeeze(1)
+
+
+def _per_unit(index: Tensor, weight: Tensor) -> Tensor:
+    return index.unsqueeze(1).expand(-1, weight.shape[1], -1)
+
+
+def _choose_parts(weight: Tensor, scale: Tensor, n_samples: int, once: bool) -> Parts:
+    """Cut the stack into runs of models that share a product, each with the columns it multiplies.
+
+    All of them are multiplied (None) where most are open. Elsewhere a run's smaller sets are filled up with
+    closed columns.
+    """
+    n_models, n_units, n_columns = weight.shape
+    shape = n_models, n_units, n_columns, n_samples
+    everything: Parts = [(slice(0, n_models), None)]
+    if not skipping_pays(shape, 0.0, once):
+        return everything
+    is_open = scale != 0
+    counts = is_open.sum(1)
+    sizes = [n if skipping_pays(shape, n / n_columns, once) else None for n in counts.tolist()]
+    if all(size is None for size in sizes):
+        return everything
+    at_once = max(1, _CACHED // (n_samples * weight.element_size()))
+    # open columns first, closed ones after them, both in their order
+    rank = torch.where(is_open, is_open.cumsum(1), counts.unsqueeze(1) + (~is_open).cumsum(1)) - 1
+    columns = torch.arange(n_columns, device=scale.device).expand_as(rank)
+    order = torch.empty_like(rank).scatter_(1, rank, columns)  # (n_models, n_columns)
+    parts: Parts = []
+    for models, size in _runs(sizes, at_once, _OPENING / (2 * n_units * n_samples)):
+        if size is None:
+            parts.append((models, None))
+        else:  # one model's columns may be more than a cache holds
+            parts += [(models, piece) for piece in order[models, : max(1, size)].split(at_once, dim=1)]
+    return parts
+
+
+def _runs(sizes: Sequence[int | None], at_once: int, spare: float) -> Iterator[tuple[slice, int | None]]:
+    """Cut models into runs of like sizes, None for all columns; yield each with its largest size.
+
+    A run ends where it would gather more than `at_once` columns, or where filling up its smaller sets costs
+    more than another product: more than `spare` columns.
+    """
+    start, widest, total = 0, sizes[0], sizes[0] or 0
+    for m, size in enumerate(sizes[1:], start=1):
+        if size is None or widest is None:
+            wider, more, joins = size, 0, size is widest
+        else:
+            wider, more = max(widest, size), total + size
+            filled = (m + 1 - start) * wider
+            joins = filled <= at_once and filled - more <= spare
+        if not joins:
+            yield slice(start, m), widest
+            start, wider, more = m, size, size or 0
+        widest, total = wider, more
+    yield slice(start, len(sizes)), widest
