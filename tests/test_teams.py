@@ -13,7 +13,7 @@ from problems import ESTIMATORS, make_problem, predictions
 from reference import OBJECTIVES as LOSSES
 from reference import problem
 from stochgate import GatedClassifier, GatedCox, GatedRegressor, Training
-from stochgate.engine import execute, make_plan, train
+from stochgate.engine import execute, train
 from stochgate.engine.chunks import bytes_per_model
 from stochgate.networks import MLP
 from stochgate.objectives import Classification, Cox, Regression
@@ -166,13 +166,16 @@ def test_no_memory_is_too_small_for_a_team(objective, kind, n_at_once):
     assert cut.models.plan.n_members == 2
 
 
-def test_a_team_cannot_stop_early():
-    plan, _, _ = two_teams(Regression(), "regression")
-    parts = plan.gate, plan.network, plan.objective, clone(plan.training).set_params(patience=2)
-    given = {"lam": 0.1, "seed": 0, "weights": plan.weights, "test_weights": plan.test_weights}
-    assert make_plan(*parts, **given, n_gates=5).n_members == 1
-    with pytest.raises(ValueError, match="team cannot stop early"):
-        make_plan(*parts, **given, n_gates=5, n_members=2)
+def test_members_of_a_team_stop_together():
+    plan, design, target = two_teams(Regression(), "regression")
+    training = clone(plan.training).set_params(n_steps=60, n_snapshots=30, patience=2, lr=0.3)
+    trained = train(replace(plan, training=training), design, target)
+    first, second = trained.step.view(-1, 2).unbind(1)
+    assert torch.equal(first, second)
+    ended = trained.held_out_loss.isfinite().sum(0)
+    assert (ended < 30).all()
+    best = trained.shrunk_loss[:, :, 0].nan_to_num(nan=torch.inf).amin(2).argmin(0)
+    assert torch.equal(trained.steps[best], first)
 
 
 # ---- shrinks

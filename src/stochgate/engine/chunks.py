@@ -8,6 +8,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
+from stochgate.engine.backend.cpu_step import may_be_by_hand
 from stochgate.engine.backend.process_settings import process_set_for, useful_threads
 from stochgate.engine.data import Design
 from stochgate.engine.loop import train
@@ -23,9 +24,10 @@ MEMORY = {"cpu": 1 << 30, "cuda": 4 << 30}
 def execute(plan: Plan, design: Design, target: Target, callbacks: tuple[Callback, ...] = ()) -> Trained:
     """Train a plan, in several stacks when it needs more memory than it may take or several cores help.
 
-    On a CPU each core trains a stack of its own. Cores that share one product wait for each other at every
-    operation, on a busy machine for very long. How a plan is cut depends on its shape, the budget and the
-    threads torch may use, never on the memory that is free.
+    On a CPU each core trains a stack of its own, unless there is one model only. Cores that share an
+    operation wait for each other at its end: beside another busy process that takes many times as long.
+    How a plan is cut depends on its shape, the budget and the threads torch may use, never on the memory
+    that is free.
 
     Parameters
     ----------
@@ -38,13 +40,15 @@ def execute(plan: Plan, design: Design, target: Target, callbacks: tuple[Callbac
     narrow, _ = plan.network.floats(design.columns.n_columns, n_rows, target.n_outputs)
     work = 3.0 * plan.n_models * plan.training.n_draws * narrow * n_rows  # multiplications per step
     n_threads = useful_threads(work)
-    n_side_by_side = 1
+    n_side_by_side = min(n_threads, n_teams) if device.type == "cpu" else 1
     budget = plan.training.max_memory or MEMORY.get(device.type, MEMORY["cpu"])
     size = int(budget // (n_side_by_side * bytes_per_model(plan, design, target, *floats)))
     size = min(size // plan.n_members, -(-n_teams // n_side_by_side))
     size = max(1, size) * plan.n_members  # a team stays together
+    by_hand = device.type == "cpu" and may_be_by_hand(plan, design)
     pieces = torch.arange(plan.n_models, device=plan.lam.device).split(size)
-    with process_set_for(1 if n_side_by_side > 1 else n_threads, plan.training.tf32, device):
+    n_threads = n_threads if n_teams == 1 else 1
+    with process_set_for(n_threads, plan.training.tf32, device, keep_memory=not by_hand):
         if len(pieces) == 1:
             return train(plan, design, target, callbacks)
         callbacks = (one_at_a_time(callbacks),) if callbacks else ()

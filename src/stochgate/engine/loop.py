@@ -49,7 +49,7 @@ def train(
     """
     training = plan.training
     models = start(plan, design, target)
-    record = Record(models, numbers)
+    record = Record(models, design, target, numbers)
     optimizer: torch.optim.Optimizer
     if plan.accelerated:
         optimizer = make_descent(models, design, target.rows)
@@ -64,7 +64,7 @@ def train(
             set_lr(optimizer, network_lr(training, step - 1))
         take_step(columns, rows, index, next(noise), lam)
         if step in snapshots:
-            going_on = record.add(step, models, design, target, callbacks)
+            going_on = record.add(step, models, callbacks)
             if len(going_on) < models.plan.n_models:
                 if len(going_on) == 0:
                     break

@@ -29,6 +29,8 @@ class Plan:
         Of the rows each model is judged on.
     blocks : int64 Tensor, shape (n_samples,), or None
         Parts of the rows on which the models are judged one by one, besides.
+    judged : int64 Tensor, or None for all
+        The rows on which snapshots are taken: of very many, some tell the loss as well.
     costs : Tensor, shape (n_gates,)
     fixed : int8 Tensor, shape (n_models, n_gates)
         FREE gates are trained, CLOSED and OPEN ones are not and cost nothing.
@@ -65,6 +67,7 @@ class Plan:
     n_members: int = 1
     shrinks: tuple[float, ...] = (1.0,)
     accelerated: bool = False
+    judged: Tensor | None = None
 
     @property
     def n_models(self) -> int:

@@ -1,7 +1,7 @@
 """Snapshots during training, and each model's best one."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -10,7 +10,7 @@ from torch import Tensor
 from stochgate.engine.data import Design
 from stochgate.engine.plan import Plan
 from stochgate.engine.trained import Models, Teams, Trained
-from stochgate.objectives.base import Target
+from stochgate.objectives.base import Rows, Target
 
 
 @dataclass(frozen=True)
@@ -55,14 +55,21 @@ class Record:
     One without held-out rows is not judged and trains to the end. Models of a team stop together.
     """
 
-    def __init__(self, models: Models, numbers: Tensor | None):
-        self.patience = models.plan.training.patience
+    def __init__(self, models: Models, design: Design, target: Target, numbers: Tensor | None):
+        plan = models.plan
+        self.patience = plan.training.patience
         self.final = models if self.patience is None else models.copy()
-        self.running = torch.arange(models.plan.n_models, device=models.gate_parameter.device)
-        self.numbers = self.running if numbers is None else numbers
-        self.step = torch.zeros_like(self.running)
-        self.best = torch.full_like(models.plan.lam, torch.inf)
-        self.stale = torch.zeros_like(self.running)
+        self.stack = torch.arange(plan.n_models, device=models.gate_parameter.device)
+        self.running = torch.ones_like(self.stack, dtype=torch.bool)  # those of the stack
+        self.numbers = self.stack if numbers is None else numbers
+        self.step = torch.zeros_like(self.stack)
+        self.best = torch.full_like(plan.lam, torch.inf)
+        self.stale = torch.zeros_like(self.stack)
+        self.target, self.rows = target, target.rows
+        self.design = design
+        if plan.judged is not None:
+            self.design = replace(design, columns=design.columns.rows(plan.judged, once=False))
+            self.rows = plan.objective.take(target.rows, plan.judged)
         self.snapshots: list[tuple[Any, ...]] = []
 
     @torch.no_grad()
@@ -70,47 +77,52 @@ class Record:
         self,
         step: int,
         models: Models,
-        design: Design,
-        target: Target,
         callbacks: tuple[Callback, ...],
     ) -> Tensor:
-        """Record a snapshot of the running models; return the positions of those that go on."""
-        plan, teams = models.plan, models.teams(design, target)
-        train_loss = plan.objective.mean_loss(teams.output, target.rows, teams.weights, teams.learned)
-        judged = _judge_held_out(plan, teams, target)  # (n_teams, 1 + n_blocks, n_shrinks)
+        """Record a snapshot of the stack; return the positions in it of the models it goes on with.
+
+        On a GPU models that have stopped leave the stack when half of it has: its step is recorded anew.
+        """
+        plan, teams = models.plan, models.teams(self.design, self.target, models.plan.judged)
+        train_loss = plan.objective.mean_loss(teams.output, self.rows, teams.weights, teams.learned)
+        judged = _judge_held_out(plan, teams, self.rows)  # (n_teams, 1 + n_blocks, n_shrinks)
         held_out, by_block = judged[:, 0, -1], judged[:, 1:, -1]
         recorded = [train_loss, held_out, by_block, judged, models.gate_parameter.detach().clone()]
         if self.patience is not None:  # some models may have stopped
-            teams_running = self.running[:: plan.n_members] // plan.n_members
-            n_teams = len(self.step) // plan.n_members
+            on, n_teams = self.running[:: plan.n_members], len(self.step) // plan.n_members
+            place = self.stack[:: plan.n_members] // plan.n_members
             recorded = [
-                *(_scatter(values, teams_running, n_teams) for values in recorded[:-1]),
-                _scatter(recorded[-1], self.running, len(self.step)),
+                *(_scatter(values[on], place[on], n_teams) for values in recorded[:-1]),
+                _scatter(recorded[-1][self.running], self.stack[self.running], len(self.step)),
             ]
         self.snapshots.append((step, *recorded))
         for callback in callbacks:
-            numbers, n = self.numbers[self.running], plan.n_members
+            numbers, n = self.numbers[self.stack], plan.n_members
             losses = train_loss.repeat_interleave(n), held_out.repeat_interleave(n)
             callback(Snapshot(step, plan.training.n_steps, numbers, *losses, models.gates()))
         if self.patience is None:  # the models in training are those returned
             self.step[:] = step
-            return self.running
+            return self.stack
         lowest = judged[:, 0].amin(1).repeat_interleave(plan.n_members)
         return self._judge(step, models, lowest + plan.lam * models.penalty())
 
     def _judge(self, step: int, models: Models, judged: Tensor) -> Tensor:
         """Keep the models that are the best so far; return the positions of those that go on."""
         assert self.patience is not None
-        better = judged.isnan() | (judged < self.best[self.running])
-        rows = self.running[better]
+        better = self.running & (judged.isnan() | (judged < self.best[self.stack]))
+        rows = self.stack[better]
         self.final.put(rows, models.take(torch.nonzero(better)[:, 0]))
         self.best[rows] = judged[better]
         self.step[rows] = step
-        self.stale[self.running] += 1
+        self.stale[self.stack] += 1
         self.stale[rows] = 0
-        goes_on = self.stale[self.running] < self.patience
-        self.running = self.running[goes_on]
-        return torch.nonzero(goes_on)[:, 0]
+        self.running &= self.stale[self.stack] < self.patience
+        many = 2 * int(self.running.sum()) > len(self.running)
+        if self.running.is_cuda and many:
+            return torch.arange(len(self.running), device=self.running.device)
+        going_on = torch.nonzero(self.running)[:, 0]
+        self.stack, self.running = self.stack[going_on], self.running[going_on]
+        return going_on
 
     def result(self) -> Trained:
         """Return what was recorded."""
@@ -120,7 +132,7 @@ class Record:
         return Trained(final, self.step, torch.tensor(steps), *stacked)
 
 
-def _judge_held_out(plan: Plan, teams: Teams, target: Target) -> Tensor:
+def _judge_held_out(plan: Plan, teams: Teams, rows: Rows) -> Tensor:
     """Return each team's losses on its held-out rows and on every block of them; NaN without any.
 
     Returns
@@ -131,10 +143,11 @@ def _judge_held_out(plan: Plan, teams: Teams, target: Target) -> Tensor:
     shape = len(teams.output), 1 + n_blocks, len(plan.shrinks)
     if teams.test_weights is None:
         return teams.output.new_full(shape, torch.nan)
-    parts = [teams.test_weights, *(teams.test_weights * (plan.blocks == b) for b in range(n_blocks))]
+    blocks = plan.blocks if plan.blocks is None or plan.judged is None else plan.blocks[plan.judged]
+    parts = [teams.test_weights, *(teams.test_weights * (blocks == b) for b in range(n_blocks))]
     losses = [
         plan.objective.held_out_losses(
-            output, target.rows, teams.weights, torch.stack(parts, dim=1), teams.learned
+            output, rows, teams.weights, torch.stack(parts, dim=1), teams.learned
         )
         for output in (teams.shrunk(factor) for factor in plan.shrinks)
     ]

@@ -101,17 +101,29 @@ class Models:
         blocks = (design.columns.rows(slice(i, i + n_rows)) for i in starts)
         return torch.cat([self.outputs(z, design, block) for block in blocks], dim=1)
 
-    def teams(self, design: Design, target: Target) -> "Teams":
+    def teams(self, design: Design, target: Target, rows: Tensor | None = None) -> "Teams":
         """Return what is judged: every model's outputs with deterministic gates, or each team's mean.
 
         A team's outputs are on the scale that one model would learn from the team's mean weights.
+
+        Parameters
+        ----------
+        design : Design
+        target : Target
+            Of all rows.
+        rows : Tensor of int, optional
+            The rows that `design` has of all.
         """
         plan, output, n = self.plan, self.predict(design), self.plan.n_members
+        weights, test, common = plan.weights, plan.test_weights, self.learned
+        if n > 1:
+            weights = mean_of_teams(weights, n)
+            test = None if test is None else mean_of_teams(test, n)
+            common = plan.objective.learn(target.rows, weights)
+        if rows is not None:
+            weights, test = weights[:, rows], None if test is None else test[:, rows]
         if n == 1:
-            return Teams(output, self.base, self.learned, plan.weights, plan.test_weights)
-        weights = mean_of_teams(plan.weights, n)
-        test = None if plan.test_weights is None else mean_of_teams(plan.test_weights, n)
-        common = plan.objective.learn(target.rows, weights)
+            return Teams(output, self.base, common, weights, test)
         base, _ = plan.objective.average(self.base.unsqueeze(1), self.learned, n, common)
         output, _ = plan.objective.average(output, self.learned, n, common)
         return Teams(output, base.squeeze(1), common, weights, test)

@@ -145,7 +145,7 @@ class MLP(Network):
         return h[:, :, : columns.n_samples].transpose(1, 2)
 
     def layers(self, parameters: Parameters) -> Layers | None:  # noqa: D102
-        if "skip" in parameters:
+        if "skip" in parameters or type(self).forward is not MLP.forward:
             return None
         numbers = range(len(self.hidden) + 1)
         weights = [parameters[f"weight_{i}"] for i in numbers]

@@ -104,12 +104,14 @@ class Classification(Objective):
 
     def slope(self, rows: Rows, weights: Tensor, learned: Learned) -> Slope:  # noqa: D102
         weights = self.weigh(rows, weights, learned).unsqueeze(2)  # (n_models, n_samples, 1)
-        one_hot = self._one_hot(rows, weights)  # (n_samples, n_classes)
+        label = rows["label"].unsqueeze(1)  # (n_samples, 1)
+        index, number = label.expand(weights.shape), label.to(weights.dtype)
+        minus = -torch.ones_like(weights)
 
         def slope(output: Tensor) -> Tensor:
             if output.shape[2] == 1:
-                return torch.sigmoid(output).sub_(one_hot[:, 1:]).mul_(weights)
-            return output.softmax(2).sub_(one_hot).mul_(weights)
+                return torch.sigmoid(output).sub_(number).mul_(weights)
+            return output.softmax(2).scatter_add_(2, index, minus).mul_(weights)
 
         return slope
 

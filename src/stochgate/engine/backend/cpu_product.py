@@ -66,41 +66,49 @@ class Product:
 
     Parameters
     ----------
-    X : Tensor, shape (n_samples, n_columns)
-    by_column : callable
-        Returns X transposed, in contiguous memory.
-    once : bool
-        Whether this X is multiplied once, as a mini-batch is.
     weight : Tensor, shape (n_models, n_units, n_columns)
-    scale : Tensor, shape (n_models, n_columns)
     shift : Tensor, shape (n_models, n_columns), or None for no shift
     buffers : Buffers
     """
 
-    def __init__(
+    def __init__(self, weight: Tensor, shift: Tensor | None, buffers: Buffers):
+        self.weight, self.shift, self.buffers = weight, shift, buffers
+
+    def forward(
         self,
         X: Tensor,
         by_column: Callable[[], Tensor],
         once: bool,
         *,
-        weight: Tensor,
         scale: Tensor,
-        shift: Tensor | None,
-        buffers: Buffers,
-    ):
-        self.X, self.by_column = X, by_column
-        self.weight, self.scale, self.shift, self.buffers = weight, scale, shift, buffers
-        self.parts = _choose_parts(weight, scale, len(X), once)
-        self.taken: list[Tensor] = []
+        bias: Tensor | None,
+        h: Tensor,
+    ) -> Tensor:
+        """Multiply, and write the result to `h`.
 
-    def forward(self, bias: Tensor | None) -> Tensor:
-        """Multiply; bias has shape (n_models, n_units), None for 0."""
-        weight, scale, X = self.weight, self.scale, self.X
+        Parameters
+        ----------
+        X : Tensor, shape (n_samples, n_columns)
+        by_column : callable
+            Returns X transposed, in contiguous memory.
+        once : bool
+            Whether this X is multiplied once, as a mini-batch is.
+        scale : Tensor, shape (n_models, n_columns)
+        bias : Tensor, shape (n_models, n_units), or None for 0
+        h : Tensor, shape (n_models, n_units, n_samples)
+        """
+        self.X, self.by_column, self.scale = X, by_column, scale
+        weight = self.weight
+        self.parts = _choose_parts(weight, scale, len(X), once)
         constant = weight.new_zeros(weight.shape[:2]) if bias is None else bias
         if self.shift is not None:
             constant = constant - of_shift(weight, scale, self.shift)
-        h = self.buffers("first layer", *weight.shape[:2], len(X))
         h.copy_(constant.unsqueeze(2).expand_as(h))
+        if self.parts is None:
+            gated = torch.mul(weight, scale.unsqueeze(1), out=self.buffers("gated", *weight.shape))
+            h.flatten(0, 1).addmm_(gated.flatten(0, 1), X.T)
+            return h
+        self.taken: list[Tensor] = []
         for number, (models, index) in enumerate(self.parts):
             if index is None:
                 gated = self.buffers("gated", *weight[models].shape)
@@ -127,35 +135,52 @@ class Product:
         summed : Tensor, shape (n_models, n_units)
             The sum of `grad` over the rows.
         """
-        weight, scale, shift = self.weight, self.scale, self.shift
-        whole = all(index is None for _, index in self.parts)
-        if not whole:
-            of_weight.zero_()
-        if of_scale is not None and not whole:
+        if self.parts is None:
+            torch.mm(grad.flatten(0, 1), self.X, out=of_weight.flatten(0, 1))
+            of_open = self._ungate(of_weight, self.weight, self.scale, self.shift, summed, of_scale)
+            if of_scale is not None:
+                of_scale.copy_(of_open)
+            return
+        of_weight.zero_()
+        if of_scale is not None:
             of_scale.zero_()
         taken = iter(self.taken)
         for models, index in self.parts:
+            shift = None if self.shift is None else self.shift[models]
+            scale, of = self.scale[models], None if of_scale is None else of_scale[models]
             if index is None:
-                w, s, t = weight[models], scale[models], None if shift is None else shift[models]
                 of_gated = of_weight[models]
                 torch.mm(grad[models].flatten(0, 1), self.X, out=of_gated.flatten(0, 1))
-            else:
-                w, s = next(taken), scale[models].gather(1, index)
-                t = None if shift is None else shift[models].gather(1, index)
-                of_gated = self.buffers("of gated", *w.shape)
-                torch.bmm(grad[models], self._gather(index).transpose(1, 2), out=of_gated)
-            if t is not None:
-                of_gated.addcmul_(summed[models].unsqueeze(2), t.unsqueeze(1), value=-1)
-            if of_scale is not None:
-                product = torch.mul(of_gated, w, out=self.buffers("gated", *w.shape))
-                of_open = product.sum(1)
-                if index is None:
-                    of_scale[models] = of_open
-                else:
-                    of_scale[models].scatter_(1, index, of_open)
-            of_gated.mul_(s.unsqueeze(1))
-            if index is not None:
-                of_weight[models].scatter_(2, _per_unit(index, weight), of_gated)
+                of_open = self._ungate(of_gated, self.weight[models], scale, shift, summed[models], of)
+                if of is not None:
+                    of.copy_(of_open)
+                continue
+            w, scale = next(taken), scale.gather(1, index)
+            shift = None if shift is None else shift.gather(1, index)
+            of_gated = self.buffers("of gated", *w.shape)
+            torch.bmm(grad[models], self._gather(index).transpose(1, 2), out=of_gated)
+            of_open = self._ungate(of_gated, w, scale, shift, summed[models], of)
+            if of is not None:
+                of.scatter_(1, index, of_open)
+            of_weight[models].scatter_(2, _per_unit(index, self.weight), of_gated)
+
+    def _ungate(
+        self,
+        of_gated: Tensor,
+        weight: Tensor,
+        scale: Tensor,
+        shift: Tensor | None,
+        summed: Tensor,
+        of_scale: Tensor | None,
+    ) -> Tensor:
+        """Turn the gradient of gated weights, in place, into that of weights; return the factors'."""
+        if shift is not None:
+            of_gated.addcmul_(summed.unsqueeze(2), shift.unsqueeze(1), value=-1)
+        of_open = summed
+        if of_scale is not None:
+            of_open = torch.mul(of_gated, weight, out=self.buffers("gated", *weight.shape)).sum(1)
+        of_gated.mul_(scale.unsqueeze(1))
+        return of_open
 
     def _gather(self, index: Tensor) -> Tensor:
         """Return every model's columns, index (n, n_open) -> (n, n_open, n_samples)."""
@@ -180,10 +205,9 @@ class GatedProduct(torch.autograd.Function):
         bias: Tensor | None,
     ) -> Tensor:
         """Multiply; the parameters are those of `Product`."""
-        ctx.product = Product(
-            X, by_column, once, weight=weight, scale=scale, shift=shift, buffers=Buffers(weight)
-        )
-        return ctx.product.forward(bias)
+        ctx.product = Product(weight, shift, Buffers(weight))
+        h = weight.new_empty(*weight.shape[:2], len(X))
+        return ctx.product.forward(X, by_column, once, scale=scale, bias=bias, h=h)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
@@ -209,22 +233,21 @@ def _per_unit(index: Tensor, weight: Tensor) -> Tensor:
     return index.unsqueeze(1).expand(-1, weight.shape[1], -1)
 
 
-def _choose_parts(weight: Tensor, scale: Tensor, n_samples: int, once: bool) -> Parts:
+def _choose_parts(weight: Tensor, scale: Tensor, n_samples: int, once: bool) -> Parts | None:
     """Cut the stack into runs of models that share a product, each with the columns it multiplies.
 
-    All of them are multiplied (None) where most are open. Elsewhere a run's smaller sets are filled up with
-    closed columns.
+    All of them are multiplied (None) where most are open, by all models at once where no model gains by
+    less. Elsewhere a run's smaller sets are filled up with closed columns.
     """
     n_models, n_units, n_columns = weight.shape
     shape = n_models, n_units, n_columns, n_samples
-    everything: Parts = [(slice(0, n_models), None)]
     if not skipping_pays(shape, 0.0, once):
-        return everything
+        return None
     is_open = scale != 0
     counts = is_open.sum(1)
     sizes = [n if skipping_pays(shape, n / n_columns, once) else None for n in counts.tolist()]
     if all(size is None for size in sizes):
-        return everything
+        return None
     at_once = max(1, _CACHED // (n_samples * weight.element_size()))
     # open columns first, closed ones after them, both in their order
     rank = torch.where(is_open, is_open.cumsum(1), counts.unsqueeze(1) + (~is_open).cumsum(1)) - 1

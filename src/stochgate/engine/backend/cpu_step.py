@@ -6,13 +6,15 @@ autograd would compute.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor
+from torch.optim.adam import adam
 
 from stochgate.engine.backend.cpu_product import Buffers, Product
 from stochgate.engine.data import Columns, DenseColumns, Design
-from stochgate.engine.plan import FREE
+from stochgate.engine.plan import FREE, Plan
 from stochgate.engine.trained import Models
 from stochgate.networks.base import Layers
 from stochgate.objectives.base import Rows, Slope
@@ -22,6 +24,7 @@ _APPLY: dict[str, Callable[[Tensor], Tensor]] = {
     "tanh": torch.tanh_,
     "sigmoid": torch.sigmoid_,
 }
+_OF_ADAM = ("exp_avg", "exp_avg_sq", "step")  # its state of a parameter
 _aten = torch.ops.aten
 # each takes the gradient of an activation's result, in place, and the result
 _UNDO: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
@@ -33,14 +36,18 @@ _UNDO: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 
 def make_cpu_step(models: Models, design: Design, optimizer: torch.optim.Optimizer) -> "CpuStep | None":
     """Return the step that is written out, or None where autograd is needed."""
-    plan = models.plan
-    layers = plan.network.layers(models.parameters)
-    if layers is None or layers.activation not in _APPLY or not isinstance(design.columns, DenseColumns):
-        return None
-    own_penalty = plan.network.penalty(models.parameters) is not None
-    if own_penalty or models.gate_parameter.is_cuda or plan.training.n_draws > 1:
+    layers = models.plan.network.layers(models.parameters)
+    own_penalty = models.plan.network.penalty(models.parameters) is not None
+    cuda = models.gate_parameter.is_cuda
+    if cuda or own_penalty or layers is None or not may_be_by_hand(models.plan, design):
         return None
     return CpuStep(models, design, optimizer, layers)
+
+
+def may_be_by_hand(plan: Plan, design: Design) -> bool:
+    """Return whether the steps of a plan may be written out: for an MLP on dense columns, as a rule."""
+    activation = getattr(plan.network, "activation", None)
+    return isinstance(design.columns, DenseColumns) and activation in _APPLY and plan.training.n_draws == 1
 
 
 class CpuStep:
@@ -55,7 +62,7 @@ class CpuStep:
     """
 
     def __init__(self, models: Models, design: Design, optimizer: torch.optim.Optimizer, layers: Layers):
-        self.models, self.design, self.optimizer, self.layers = models, design, optimizer, layers
+        self.models, self.design, self.layers = models, design, layers
         self.buffers = Buffers(models.gate_parameter.detach())
         self.slopes: dict[int, Slope] = {}  # of batches that come again
         for parameter in (*layers.weights, *layers.biases):
@@ -64,6 +71,8 @@ class CpuStep:
         mu = models.gate_parameter
         mu.grad = None if models.none_free else torch.empty_like(mu)
         self.free = models.fixed == FREE
+        self.first = Product(layers.weights[0], models.scaling.shift, self.buffers)
+        self.update = _update_of(optimizer)
 
     @torch.no_grad()
     def __call__(
@@ -72,26 +81,24 @@ class CpuStep:
         """Take a step."""
         assert isinstance(columns, DenseColumns)
         z = self.models.draw(noise[0])  # (n_models, n_gates)
-        first, outputs = self._forward(columns, z)
+        outputs = self._forward(columns, z)
         grad = self._slope(columns, rows, index)(outputs[-1].transpose(1, 2)).transpose(1, 2)
-        of_scale = self._backward(first, outputs, grad.contiguous())
+        of_scale = self._backward(outputs, grad.contiguous())
         if of_scale is not None:
             self._gates_backward(of_scale, noise[0], lam)
-        self.optimizer.step()
+        self.update()
 
-    def _forward(self, columns: DenseColumns, z: Tensor) -> tuple[Product, list[Tensor]]:
-        """Return the first layer's product, and every layer's outputs, (n_models, n_units, n_samples)."""
+    def _forward(self, columns: DenseColumns, z: Tensor) -> list[Tensor]:
+        """Return every layer's outputs, each of shape (n_models, n_units, n_samples)."""
         models, layers = self.models, self.layers
-        first = Product(
+        h = self.first.forward(
             columns.X,
             lambda: columns.by_column,
             columns.once,
-            weight=layers.weights[0],
             scale=self.design.spread(z) * models.scaling.scale,
-            shift=models.scaling.shift,
-            buffers=self.buffers,
+            bias=layers.biases[0],
+            h=self.buffers("first layer", *layers.weights[0].shape[:2], columns.n_samples),
         )
-        h = first.forward(layers.biases[0])
         outputs = [h]
         for number, (weight, bias) in enumerate(zip(layers.weights, layers.biases, strict=True)):
             if number == 0:
@@ -103,7 +110,7 @@ class CpuStep:
             else:
                 h = torch.baddbmm(bias.unsqueeze(2), weight, h, out=after)
             outputs.append(h)
-        return first, outputs
+        return outputs
 
     def _slope(self, columns: DenseColumns, rows: Rows, index: Tensor | None) -> Slope:
         """Return the loss's gradient on a batch, as a function of the outputs."""
@@ -122,7 +129,7 @@ class CpuStep:
             self.slopes[id(columns)] = per_weight
         return per_weight
 
-    def _backward(self, first: Product, outputs: list[Tensor], grad: Tensor) -> Tensor | None:
+    def _backward(self, outputs: list[Tensor], grad: Tensor) -> Tensor | None:
         """Write the layers' gradients; return that of the columns' factors, (n_models, n_columns)."""
         layers = self.layers
         for number in range(len(layers.weights) - 1, 0, -1):
@@ -137,9 +144,9 @@ class CpuStep:
         summed = grad.sum(2) if bias is None else torch.sum(grad, 2, out=bias.grad)
         of_scale = None
         if not self.models.none_free:
-            of_scale = self.buffers("of scale", *first.scale.shape)
+            of_scale = self.buffers("of scale", *self.first.scale.shape)
         assert weight.grad is not None
-        first.backward(grad, weight.grad, of_scale, summed)
+        self.first.backward(grad, weight.grad, of_scale, summed)
         return of_scale
 
     def _gates_backward(self, of_scale: Tensor, noise: Tensor, lam: Tensor) -> None:
@@ -155,3 +162,48 @@ class CpuStep:
         of_penalty = gate.probability_slope(mu).mul_(models.shares)
         assert mu.grad is not None
         torch.addcmul(of_gate, of_penalty, lam.unsqueeze(1), out=mu.grad)
+
+
+def _update_of(optimizer: torch.optim.Optimizer) -> Callable[[], None]:
+    """Return what updates the parameters; of Adam without what `step` asks and notes down each time."""
+    if not isinstance(optimizer, torch.optim.Adam):
+        return lambda: optimizer.step()
+    updates = [_adam_of(group, optimizer.state) for group in optimizer.param_groups]
+
+    def update() -> None:
+        for take in updates:
+            take()
+
+    return update
+
+
+def _adam_of(group: dict[str, Any], state: dict[Tensor, Any]) -> Callable[[], None]:
+    """Return the update of one group of parameters; where it has no state yet, that is made."""
+    parameters = [p for p in group["params"] if p.grad is not None]
+    for p in parameters:
+        if not state[p]:
+            state[p].update(step=torch.zeros(()), exp_avg=torch.zeros_like(p))
+            state[p].update(exp_avg_sq=torch.zeros_like(p))
+    mean, square, step = ([state[p][name] for p in parameters] for name in _OF_ADAM)
+    gradients = [p.grad for p in parameters]
+    beta1, beta2 = group["betas"]
+
+    def update() -> None:
+        adam(
+            parameters,
+            gradients,
+            mean,
+            square,
+            [],
+            step,
+            fused=True,
+            amsgrad=False,
+            beta1=beta1,
+            beta2=beta2,
+            lr=group["lr"],
+            weight_decay=0.0,
+            eps=group["eps"],
+            maximize=False,
+        )
+
+    return update if parameters else lambda: None

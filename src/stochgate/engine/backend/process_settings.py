@@ -10,7 +10,7 @@ from functools import cache
 import torch
 
 # Multiplications a step that keep a thread busy for longer than it takes to wake it up and wait for it.
-_PER_THREAD = 3e7
+_PER_THREAD = 2e7
 # glibc's names for the largest block taken from its heap and the most free memory it keeps there,
 _LARGEST_OF_HEAP, _KEPT = -3, -1
 # and what a process that frees large blocks ends up with by itself.
@@ -26,7 +26,9 @@ def useful_threads(work: float) -> int:
 
 
 @contextmanager
-def process_set_for(n_threads: int, tf32: bool, device: torch.device) -> Iterator[None]:
+def process_set_for(
+    n_threads: int, tf32: bool, device: torch.device, keep_memory: bool = False
+) -> Iterator[None]:
     """Set the process up for a training, and restore it afterwards.
 
     If several threads train at once, the first one changes the settings and the last one restores them.
@@ -37,13 +39,16 @@ def process_set_for(n_threads: int, tf32: bool, device: torch.device) -> Iterato
         How many threads share an operation; threads that torch starts later get the same number.
     tf32 : bool
     device : torch.device
+    keep_memory : bool
+        Whether to keep the memory that one step frees for the next (`freed_memory_kept`).
     """
     global _users, _restore
     with _lock:
         if _users == 0:
             _restore = ExitStack()
             _restore.enter_context(_threads(n_threads))
-            _restore.enter_context(freed_memory_kept())
+            if keep_memory:
+                _restore.enter_context(freed_memory_kept())
             if device.type == "cuda":
                 _restore.enter_context(_tf32(tf32))
         _users += 1
