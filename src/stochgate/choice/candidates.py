@@ -6,7 +6,7 @@ from stochgate.choice.cells import Cells, agreement, train_cells
 from stochgate.choice.comparison import Comparison
 from stochgate.choice.defaults import DEFAULTS
 from stochgate.choice.growing import grow_sets, judge_sizes
-from stochgate.choice.path import agree, may_win, race, train_path
+from stochgate.choice.path import agree, may_win, race, train_each_path
 from stochgate.choice.refits import team_size
 from stochgate.choice.rules import for_teams, list_candidates
 
@@ -35,7 +35,7 @@ def train_paths(comparison: Comparison, lams: np.ndarray) -> tuple[list[Cells], 
     """
     problems, folds, first = list(comparison.problems.values()), comparison.folds, comparison.first
     if len(first) < len(folds):
-        paths = [train_path(problem, lams, first) for problem in problems]
+        paths = train_each_path(problems, lams, first)
         if not any(agree(path) for path in paths):
             return paths, [[] for _ in problems]
     stages = race(problems, lams, folds, comparison.empty)

@@ -5,16 +5,14 @@ from typing import Any
 
 import numpy as np
 import torch
-from sklearn.base import clone
 from torch import Tensor
 
-from stochgate.choice.defaults import DEFAULTS
 from stochgate.choice.losses import at_best, carry_on, held_out_losses
 from stochgate.choice.refits import plan_refits
+from stochgate.choice.rows import with_fewer_rows
 from stochgate.engine import CLOSED, FREE, OPEN, Plan
 from stochgate.engine.trained import fix
 from stochgate.problem.problem import Problem, to_numpy
-from stochgate.problem.rows import LEARNS
 
 REFITS = ("refit", "growing", "all", "team")  # stages whose gates are held open
 _SURVIVORS_SEED = 1 << 20  # survivors meet other noise than on the path
@@ -153,11 +151,11 @@ def _plan_cells(
         plan = plan_refits(
             problem, seed[models], weights[models], fixed[models], n_members=n_members, **judged
         )
-        return with_fewer_rows(plan, folds), of.reshape(-1, len(folds))
+        return with_fewer_rows(plan), of.reshape(-1, len(folds))
     seed = seed + _SURVIVORS_SEED * (stage == "survivors")
     judged = {"test_weights": test, "blocks": problem.block_tensor()}
     plan = problem.plan(np.repeat(lams, len(folds)), seed, weights, fixed, **judged)
-    return with_fewer_rows(plan, folds), np.arange(plan.n_models).reshape(-1, len(folds))
+    return with_fewer_rows(plan), np.arange(plan.n_models).reshape(-1, len(folds))
 
 
 def _distinct(seed: np.ndarray, fixed: Tensor) -> tuple[list[int], np.ndarray]:
@@ -167,23 +165,6 @@ def _distinct(seed: np.ndarray, fixed: Tensor) -> tuple[list[int], np.ndarray]:
     of = [first.setdefault(model, i) for i, model in enumerate(zip(seed.tolist(), gates, strict=True))]
     models, place = np.unique(of, return_inverse=True)
     return models.tolist(), place
-
-
-def with_fewer_rows(plan: Plan, folds: np.ndarray) -> Plan:
-    """Let the steps see parts of many rows in turn, unless the user has said how many they see.
-
-    The gates' noise is far larger than that of so many rows. Risk sets are left whole.
-    """
-    n_samples = folds.shape[1]
-    enough = DEFAULTS.rows_per_gated_step if (plan.fixed == FREE).any() else DEFAULTS.rows_per_refit_step
-    n_parts = int((folds == LEARNS).sum(axis=1).min()) // enough
-    if n_parts < 2 or plan.training.batch_size is not None or not plan.objective.by_row or plan.accelerated:
-        return plan
-    if n_parts > DEFAULTS.most_parts:
-        batch_size = int(np.ceil(n_samples / n_parts))
-        return replace(plan, training=clone(plan.training).set_params(batch_size=batch_size))
-    order = torch.randperm(n_samples, generator=torch.Generator().manual_seed(plan.data_seed))
-    return replace(plan, turns=order.tensor_split(n_parts))
 
 
 def agreement(opened: np.ndarray, support: np.ndarray | None = None) -> float:

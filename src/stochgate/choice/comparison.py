@@ -9,6 +9,7 @@ import torch
 from stochgate.choice.cells import train_cells
 from stochgate.choice.defaults import DEFAULTS
 from stochgate.choice.folds import count_first, make_blocks, make_folds
+from stochgate.choice.rows import limit_judges
 from stochgate.choice.rules import Candidate, Standard
 from stochgate.engine.inputs import reach_of
 from stochgate.networks import linear
@@ -101,7 +102,10 @@ def start_comparison(problem: Problem, cv: Any, groups: Any) -> Comparison:
     fold_seed, strata = problem.draw_seed(), problem.strata
     blocks = make_blocks(DEFAULTS.n_blocks, strata, fold_seed, groups)
     problem = replace(problem, blocks=blocks, seed=problem.draw_seed())
-    folds = _judgeable(problem, make_folds(cv, strata, fold_seed, groups))
+    folds = make_folds(cv, strata, fold_seed, groups)
+    if problem.objective.by_row:
+        folds = limit_judges(folds, fold_seed)
+    folds = _judgeable(problem, folds)
     first = folds[: count_first(folds)]
     empty, empty_blocks = problem.empty_losses(folds)
     problems = seen_by_each(problem)

@@ -25,6 +25,9 @@ class Defaults:
     n_larger: int = 4  # and so many of them at most;
     n_larger_for_k: int = 6  # for a given number of features, which may be a single one of many columns
 
+    # What is offered to a network that takes few of many features (`Network.most_features`)
+    n_promising: int = 64  # features that tell most of y by themselves, beside those of other networks
+
     # Which networks go on after their path
     rival: float = 0.3  # those that gain this share of what the best one gains over no feature;
     clear_gain: float = 0.02  # all do while no gain exceeds this share of the base rate's loss
@@ -39,10 +42,13 @@ class Defaults:
     agreed: float = 0.5  # overlap of the folds' sets with their vote (Jaccard) at which they are one set
     unsettled: float = 1.25  # a set may be so many times the one at the last step: gates still close
 
-    # Rows that a step sees
+    # Rows that a step sees, and rows that judge
     rows_per_gated_step: int = 380  # the gates' noise is far larger than that of so many rows
     rows_per_refit_step: int = 190  # models whose gates are held open have no such noise
+    rows_per_final_step: int = 1000  # the final model, and models whose residuals are looked at
+    rows_of_linear: int = 8000  # a linear model that is judged learns from so many, the same at each step
     most_parts: int = 8  # parts of the rows that are kept apart; more are gathered as mini-batches
+    most_judging: int = 5000  # rows: losses differ by far more between folds than by the luck of so many
 
     # How refits are trained and judged
     shrinks: tuple[float, ...] = (0.03, 0.1, 0.2, 0.35, 0.6, 0.8, 1.0)  # a network of few rows is too sure

@@ -5,8 +5,9 @@ from itertools import pairwise
 import numpy as np
 import torch
 
-from stochgate.choice.cells import Cells, train_cells, with_fewer_rows
+from stochgate.choice.cells import Cells, train_cells
 from stochgate.choice.defaults import DEFAULTS
+from stochgate.choice.rows import with_fewer_rows
 from stochgate.engine import FREE, OPEN
 from stochgate.problem.problem import Problem, to_numpy
 
@@ -94,7 +95,7 @@ def _closing_times(
     longer = {"n_steps": n_steps, "n_snapshots": snapshots, "schedule": grow}
     seed, lam = problem.seed + np.arange(len(weights)), DEFAULTS.growing_from * n_gates
     plan = problem.plan(lam, seed, weights, problem.fixed[None], training=longer)
-    trained, _ = problem.execute(with_fewer_rows(plan, folds))
+    trained, _ = problem.execute(with_fewer_rows(plan))
     path = trained.gate_path  # (n_snapshots, n_models, n_gates)
     reached = torch.zeros_like(path[0])
     for i, parameter in enumerate(path):

@@ -6,6 +6,7 @@ import numpy as np
 
 from stochgate.choice.cells import Cells, agreement, train_cells
 from stochgate.choice.defaults import DEFAULTS
+from stochgate.choice.promising import promising
 from stochgate.choice.rules import worth_of_a_feature
 from stochgate.problem.problem import Problem
 
@@ -13,7 +14,8 @@ from stochgate.problem.problem import Problem
 def make_lams(n_samples: int, smallest: float = DEFAULTS.smallest_lam) -> np.ndarray:
     """Return penalties per gate, falling: down to `smallest`, or to log(n) / 2n where that is less.
 
-    At log(n) / 2n a feature must gain what the Bayesian information criterion asks for.
+    At log(n) / 2n a feature must gain what the Bayesian information criterion asks for; n are the
+    rows that judge.
 
     Examples
     --------
@@ -22,7 +24,7 @@ def make_lams(n_samples: int, smallest: float = DEFAULTS.smallest_lam) -> np.nda
     array([0.06  , 0.0334, 0.0186, 0.0104, 0.0058, 0.0032])
     """
     largest, ratio = DEFAULTS.largest_lam, DEFAULTS.lam_ratio
-    lowest = min(smallest, worth_of_a_feature(n_samples))
+    lowest = min(smallest, worth_of_a_feature(min(n_samples, DEFAULTS.most_judging)))
     return largest / ratio ** np.arange(1 + int(np.ceil(np.log(largest / lowest) / np.log(ratio))))
 
 
@@ -42,7 +44,7 @@ def race(
     empty : ndarray, shape (n_folds,)
         Losses of the model without features.
     """
-    paths = [train_path(problem, lams, folds) for problem in problems]
+    paths = train_each_path(problems, lams, folds)
     return [
         [path, *go_on(problem, path, folds, empty)] if goes_on else [path]
         for problem, path, goes_on in zip(problems, paths, may_win(paths, empty), strict=True)
@@ -63,7 +65,24 @@ def agree(path: Cells) -> bool:
     )
 
 
-def train_path(problem: Problem, lams: np.ndarray, folds: np.ndarray) -> Cells:
+def train_each_path(problems: Sequence[Problem], lams: np.ndarray, folds: np.ndarray) -> list[Cells]:
+    """Train every network's path; one that takes few of many features is offered promising ones.
+
+    Parameters
+    ----------
+    problems, lams, folds : as in `race`
+    """
+    paths: list[Cells] = []
+    for problem in problems:
+        most = problem.network.most_features
+        many = len(problems) > 1 and most is not None and problem.gates.n_gates > most
+        paths.append(train_path(problem, lams, folds, promising(problem, folds, paths) if many else None))
+    return paths
+
+
+def train_path(
+    problem: Problem, lams: np.ndarray, folds: np.ndarray, offered: np.ndarray | None = None
+) -> Cells:
     """Train every penalty on every fold, and larger ones while the largest leaves most gates open.
 
     With few columns and much to memorise the gain from all of them together may outweigh the penalty.
@@ -71,13 +90,19 @@ def train_path(problem: Problem, lams: np.ndarray, folds: np.ndarray) -> Cells:
     Parameters
     ----------
     problem, lams, folds : as in `race`; the penalties fall
+    offered : ndarray of bool, shape (n_folds, n_gates), optional
+        The gates that each fold may open; all by default.
     """
-    path = train_cells(problem, "path", lams, folds)
-    free = ~problem.gates.keep
+
+    def train(lams: np.ndarray) -> Cells:
+        allowed = None if offered is None else np.repeat(offered[None], len(lams), axis=0)
+        return train_cells(problem, "path", lams, folds, allowed)
+
+    path, free = train(lams), ~problem.gates.keep
     for _ in range(DEFAULTS.n_larger):
         if not free.any() or path.settled[0][:, free].mean() <= DEFAULTS.most_open:
             break
-        path = train_cells(problem, "path", path.lams[:1] * DEFAULTS.larger, folds).before(path)
+        path = train(path.lams[:1] * DEFAULTS.larger).before(path)
     return path
 
 

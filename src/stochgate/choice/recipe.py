@@ -8,7 +8,9 @@ import torch
 from torch import Tensor
 
 from stochgate.choice.cells import REFITS
+from stochgate.choice.defaults import DEFAULTS
 from stochgate.choice.refits import plan_refits
+from stochgate.choice.rows import with_fewer_rows
 from stochgate.choice.rules import Candidate
 from stochgate.engine import CLOSED, FREE, OPEN, Design, Trained
 from stochgate.problem.problem import Problem
@@ -55,7 +57,7 @@ class Recipe:
             plan = plan_refits(problem, seed, weights, fixed, n_members=n_members, **others)
         else:
             plan = problem.plan(self.lam, seed, weights, fixed, **others)
-        return problem.execute(plan)
+        return problem.execute(with_fewer_rows(plan, DEFAULTS.rows_per_final_step))
 
 
 def make_recipe(candidate: Candidate | None, keep: np.ndarray) -> Recipe:

@@ -60,5 +60,6 @@ def plan_refits(
         "patience": DEFAULTS.refit_patience if stops else None,
     }
     others = {"test_weights": test_weights, "last_step": last_step, "n_members": n_members, **others}
-    plan = problem.plan(0.0, seed, weights, fixed, training=changes, shrinks=DEFAULTS.shrinks, **others)
+    others |= {"network": problem.network, "shrinks": DEFAULTS.shrinks}
+    plan = problem.plan(0.0, seed, weights, fixed, training=changes, **others)
     return replace(plan, accelerated=accelerated)

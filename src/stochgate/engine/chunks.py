@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 
 import torch
@@ -21,6 +22,10 @@ from stochgate.objectives.base import Target
 MEMORY = {"cpu": 1 << 30, "cuda": 4 << 30}
 
 
+# What is recorded of teams; all else is of models.
+OF_TEAMS = ("train_loss", "held_out_loss", "block_loss", "shrunk_loss")
+
+
 def execute(plan: Plan, design: Design, target: Target, callbacks: tuple[Callback, ...] = ()) -> Trained:
     """Train a plan, in several stacks when it needs more memory than it may take or several cores help.
 
@@ -33,6 +38,11 @@ def execute(plan: Plan, design: Design, target: Target, callbacks: tuple[Callbac
     ----------
     plan, design, target, callbacks : as in `train`
     """
+    if plan.n_members > 1 and plan.test_weights is None:  # nothing is judged: members may be trained apart
+        trained = execute(replace(plan, n_members=1), design, target, callbacks)
+        models = replace(trained.models, plan=replace(trained.models.plan, n_members=plan.n_members))
+        losses = {name: mean_of_members(trained, name, plan.n_members) for name in OF_TEAMS}
+        return replace(trained, models=models, **losses)
     n_samples = design.columns.n_samples
     n_rows = max(map(len, plan.turns), default=min(plan.training.batch_size or n_samples, n_samples))
     floats = plan.network.floats(design.n_total, n_rows, target.n_outputs)
@@ -57,6 +67,11 @@ def execute(plan: Plan, design: Design, target: Target, callbacks: tuple[Callbac
             n_side_by_side,
         )
     return join_results(plan, parts)
+
+
+def mean_of_members(trained: Trained, name: str, n_members: int) -> Tensor:
+    """Return the means of what was recorded of every n_members models in a row."""
+    return getattr(trained, name).unflatten(1, (-1, n_members)).mean(2)
 
 
 def side_by_side(tasks: list[Callable[[], Trained]], n_threads: int) -> list[Trained]:
@@ -99,7 +114,7 @@ def bytes_per_model(plan: Plan, design: Design, target: Target, weights: int, ac
 def join_results(plan: Plan, parts: list[Trained]) -> Trained:
     """Join the results of stacks that were trained one after another."""
     longest = max((part.steps for part in parts), key=len)
-    recorded = ("train_loss", "held_out_loss", "block_loss", "shrunk_loss", "gate_path")
+    recorded = (*OF_TEAMS, "gate_path")
     return Trained(
         join(plan, [part.models for part in parts]),
         torch.cat([part.step for part in parts]),

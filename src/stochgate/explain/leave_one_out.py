@@ -8,6 +8,7 @@ import torch
 from stochgate.choice.final import Choice
 from stochgate.choice.losses import at_best, held_out_losses
 from stochgate.choice.refits import plan_refits
+from stochgate.choice.rows import with_fewer_rows
 from stochgate.engine import CLOSED, FREE, OPEN
 from stochgate.problem.features import GateMap
 from stochgate.problem.problem import Problem
@@ -41,7 +42,7 @@ def rises_without(choice: Choice, gates: np.ndarray, lam: float | None) -> np.nd
     else:  # the penalty is a mean over gates, of which there are fewer now
         lam = lam * n_gates / choice.problem.design.n_gates
         plan = problem.plan(lam, seed, weights, fixed_gates, test_weights=test)
-    losses = held_out_losses(problem.execute(plan)[0])[:, :, 0]
+    losses = held_out_losses(problem.execute(with_fewer_rows(plan))[0])[:, :, 0]
     losses, _, _ = at_best(losses.reshape(len(losses), len(allowed), len(folds), -1))
     rises = np.full((n_gates, len(folds)), np.nan)
     with np.errstate(invalid="ignore"):  # where both diverged

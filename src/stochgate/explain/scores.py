@@ -11,6 +11,7 @@ from stochgate.choice.defaults import DEFAULTS
 from stochgate.choice.final import Choice
 from stochgate.choice.recipe import Recipe
 from stochgate.choice.refits import plan_refits, team_size
+from stochgate.choice.rows import with_fewer_rows
 from stochgate.engine import CLOSED, OPEN
 from stochgate.problem.problem import Problem
 
@@ -58,7 +59,7 @@ def _of_recipe(
         seed = problem.seed + np.arange(len(folds))
         others: dict[str, Any] = {"test_weights": test, "last_step": recipe.last_step}
         plan = plan_refits(problem, seed, weights, fixed, n_members=n_members, **others)
-        trained, design = problem.execute(plan)
+        trained, design = problem.execute(with_fewer_rows(plan, DEFAULTS.rows_per_final_step))
     teams = trained.models.teams(design, problem.target)
     assert teams.test_weights is not None
     output = teams.shrunk(recipe.shrink)

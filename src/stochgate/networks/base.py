@@ -74,7 +74,7 @@ class Network(BaseEstimator, ABC):
     recordable = True
     #: whether the automatic choice tries it where the user names no network
     races = False
-    #: the most features with which it races, None for any number
+    #: with more features than this only the most promising ones are offered to it; None for any number
     most_features: int | None = None
     #: whether it takes sparse X
     takes_sparse = True
@@ -119,6 +119,10 @@ class Network(BaseEstimator, ABC):
     def penalty(self, parameters: Parameters) -> Tensor | None:
         """Return a penalty of the network's own, shape (n_models,), or None."""
         return None
+
+    def half_as_wide(self) -> "Network":
+        """Return the network that looks for features in its place; itself where it cannot be narrower."""
+        return self
 
     def layers(self, parameters: Parameters) -> "Layers | None":
         """Return the network as a chain of layers, whose step can be written out; None if it is not one."""

@@ -114,9 +114,5 @@ def fit_for(networks: dict[str, Network], X: Any) -> dict[str, Network]:
     """Leave out of several networks those that do not race on such an X; a single one was asked for."""
     if len(networks) == 1:
         return networks
-    return {name: network for name, network in networks.items() if _races_on(network, X)}
-
-
-def _races_on(network: Network, X: Any) -> bool:
-    few = network.most_features is None or X.shape[1] <= network.most_features
-    return few and (network.takes_sparse or not sparse.issparse(X))
+    dense = not sparse.issparse(X)
+    return {name: network for name, network in networks.items() if dense or network.takes_sparse}

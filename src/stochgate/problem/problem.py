@@ -71,6 +71,14 @@ class Problem:
     seed: int = 0
     callbacks: tuple[Callback, ...] = ()
 
+    @cached_property
+    def gated_network(self) -> Network:
+        """The network whose gates are trained: half as wide where the choice of networks is ours.
+
+        It finds the same features; the network itself is trained on them.
+        """
+        return self.network.half_as_wide() if len(self.networks) > 1 else self.network
+
     @property
     def n_samples(self) -> int:
         """Number of rows."""
@@ -120,6 +128,7 @@ class Problem:
         fixed: Tensor,
         *,
         training: dict[str, Any] | None = None,
+        network: Network | None = None,
         **others: Any,
     ) -> Plan:
         """Plan models, one for each row of weights, shape (n_models, n_samples).
@@ -130,10 +139,12 @@ class Problem:
         training : dict, optional
             What differs from the problem's training. Models do not stop early unless it says so: they are
             judged at every snapshot.
+        network : Network, optional
+            By default the one whose gates are trained.
         """
         return make_plan(
             self.gate,
-            self.network,
+            self.gated_network if network is None else network,
             self.objective,
             clone(self.training).set_params(**{"patience": None, **(training or {})}),
             lam=lam,

@@ -13,6 +13,7 @@ from stochgate.choice.cells import Cells, train_cells
 from stochgate.choice.comparison import seen_by_each
 from stochgate.choice.defaults import DEFAULTS
 from stochgate.choice.path import make_lams
+from stochgate.networks import Network
 from stochgate.problem.problem import Problem
 
 
@@ -63,14 +64,25 @@ def gated_frequencies(
     -------
     Name of the network, the problem as it sees it, and its frequencies
     """
-    problems = seen_by_each(replace(problem, seed=problem.draw_seed()))
     n_gates = problem.gates.n_gates
+    problem = replace(problem, seed=problem.draw_seed(), networks=_for_many(problem.networks, n_gates))
+    problems = seen_by_each(problem)
     lams = make_lams(problem.n_samples // 2) * n_gates if lam == "auto" else np.array([float(lam)])
     at, found = train_halves(list(problems.values()), lams, halves, n_first)
     if lam != "auto":
         found = replace(found, best=0)  # a given penalty is not to be judged
     name = list(problems)[at]
     return name, problems[name], found
+
+
+def _for_many(networks: dict[str, Network], n_gates: int) -> dict[str, Network]:
+    """Leave out of several networks those that take few of many features."""
+    able = {
+        name: network
+        for name, network in networks.items()
+        if network.most_features is None or n_gates <= network.most_features
+    }
+    return able if len(networks) > 1 else networks
 
 
 def train_halves(

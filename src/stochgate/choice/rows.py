@@ -1,0 +1,85 @@
+"""How many rows a step sees, and how many judge: of very many, more would change no decision."""
+
+from dataclasses import replace
+
+import numpy as np
+import torch
+from sklearn.base import clone
+
+from stochgate.choice.defaults import DEFAULTS
+from stochgate.engine import FREE, Plan
+from stochgate.problem.rows import IDLE, JUDGES
+
+
+def limit_judges(folds: np.ndarray, seed: int) -> np.ndarray:
+    """Let at most 5,000 rows judge; the others that a fold holds out do nothing there.
+
+    Parameters
+    ----------
+    folds : ndarray, shape (n_folds, n_samples), from `make_folds`
+    seed : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stochgate.choice.rows import limit_judges
+    >>> folds = np.arange(20_000) % 5 != np.arange(5)[:, None]
+    >>> limited = limit_judges(folds.astype(np.int8), seed=0)
+    >>> int((limited == 0).sum()), int((limited == 1).sum())
+    (5000, 80000)
+    """
+    judges = (folds == JUDGES).any(axis=0)
+    if judges.sum() <= DEFAULTS.most_judging:
+        return folds
+    drawn = np.random.RandomState(seed).permutation(np.flatnonzero(judges))[: DEFAULTS.most_judging]
+    judges[:] = False
+    judges[drawn] = True
+    return np.where((folds == JUDGES) & ~judges, np.int8(IDLE), folds)
+
+
+def with_fewer_rows(plan: Plan, enough: int | None = None) -> Plan:
+    """Let steps see parts of many rows in turn, and snapshots only the rows that judge.
+
+    Risk sets are left whole, and what the user has said of mini-batches holds. A linear model that is
+    judged sees the same part at every step, since it follows its exact gradient.
+
+    Parameters
+    ----------
+    plan : Plan
+    enough : int, optional
+        Rows to learn from that each step sees at least; by default as gates are trained or held open.
+    """
+    if not plan.objective.by_row:
+        return plan
+    plan = replace(plan, judged=_judged(plan))
+    if plan.training.batch_size is not None:
+        return plan
+    if enough is None:
+        trained = bool((plan.fixed == FREE).any())
+        enough = DEFAULTS.rows_per_gated_step if trained else DEFAULTS.rows_per_refit_step
+    n_samples = plan.weights.shape[1]
+    n_learning = int((plan.weights > 0).sum(1).min())
+    order = torch.randperm(n_samples, generator=torch.Generator().manual_seed(plan.data_seed))
+    if plan.accelerated:
+        if plan.test_weights is None or n_learning <= DEFAULTS.rows_of_linear:
+            return plan
+        return replace(plan, turns=(order[: n_samples * DEFAULTS.rows_of_linear // n_learning],))
+    n_parts = n_learning // enough
+    if n_parts < 2:
+        return plan
+    if n_parts > DEFAULTS.most_parts:
+        batch_size = int(np.ceil(n_samples / n_parts))
+        return replace(plan, training=clone(plan.training).set_params(batch_size=batch_size))
+    return replace(plan, turns=order.tensor_split(n_parts))
+
+
+def _judged(plan: Plan) -> torch.Tensor | None:
+    """Return the rows on which snapshots are taken, None for all: those that judge, or some of many."""
+    n_samples, device = plan.weights.shape[1], plan.weights.device
+    if n_samples <= DEFAULTS.most_judging:
+        return None
+    if plan.test_weights is not None:
+        judging = torch.nonzero((plan.test_weights > 0).any(0))[:, 0]
+        return judging if len(judging) <= DEFAULTS.most_judging else None
+    order = torch.randperm(n_samples, generator=torch.Generator().manual_seed(plan.data_seed))
+    return order[: DEFAULTS.most_judging].sort().values.to(device)
