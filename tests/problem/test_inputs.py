@@ -500,12 +500,15 @@ def test_callbacks_see_every_snapshot(estimator_class):
     )
 
 
-def test_verbose_shows_a_bar_on_stderr(capsys):
+def test_verbose_shows_a_bar_to_who_watches(capsys, monkeypatch):
     X, y = two_classes()
+    short_fit(GatedClassifier, X, y, verbose=1, training={"n_steps": 30})
+    assert capsys.readouterr() == ("", "")  # stderr is no terminal, as in a log file
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     model = short_fit(GatedClassifier, X, y, verbose=1, training={"n_steps": 30})
     shown = capsys.readouterr()
     assert shown.out == ""
-    for part in ("stochgate", "30/30", "loss=", "open="):
+    for part in ("stochgate, training", "100%", "loss=", "open="):
         assert part in shown.err
     silent = short_fit(GatedClassifier, X, y, training={"n_steps": 30})
     assert capsys.readouterr() == ("", "")

@@ -145,16 +145,14 @@ def _plan_cells(
         given = torch.where(free, OPEN if refits else FREE, CLOSED)
         fixed = torch.where(fixed == OPEN, fixed, given).to(torch.int8)
     seed = problem.seed + first_seed + np.tile(np.arange(len(folds)), len(lams))
+    others: dict[str, Any] = {"test_weights": test, "blocks": problem.block_tensor(), "stage": stage}
     if refits:
         models, of = _distinct(seed, fixed)
-        judged: dict[str, Any] = {"test_weights": test[models], "blocks": problem.block_tensor()}
-        plan = plan_refits(
-            problem, seed[models], weights[models], fixed[models], n_members=n_members, **judged
-        )
+        others |= {"test_weights": test[models], "n_members": n_members}
+        plan = plan_refits(problem, seed[models], weights[models], fixed[models], **others)
         return with_fewer_rows(plan), of.reshape(-1, len(folds))
     seed = seed + _SURVIVORS_SEED * (stage == "survivors")
-    judged = {"test_weights": test, "blocks": problem.block_tensor()}
-    plan = problem.plan(np.repeat(lams, len(folds)), seed, weights, fixed, **judged)
+    plan = problem.plan(np.repeat(lams, len(folds)), seed, weights, fixed, **others)
     return with_fewer_rows(plan), np.arange(plan.n_models).reshape(-1, len(folds))
 
 

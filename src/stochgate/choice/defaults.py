@@ -43,8 +43,9 @@ class Defaults:
     unsettled: float = 1.25  # a set may be so many times the one at the last step: gates still close
 
     # Rows that a step sees, and rows that judge
-    rows_per_gated_step: int = 380  # the gates' noise is far larger than that of so many rows
-    rows_per_refit_step: int = 190  # models whose gates are held open have no such noise
+    rows_seen_whole: int = 760  # up to so many rows to learn from gates see all of them at every step:
+    rows_per_gated_step: int = 190  # of more this many serve as well, since the gates' noise is far larger
+    rows_per_refit_step: int = 190  # models whose gates are held open, which have no such noise
     rows_per_final_step: int = 1000  # the final model, and models whose residuals are looked at
     rows_of_linear: int = 8000  # a linear model that is judged learns from so many, the same at each step
     most_parts: int = 8  # parts of the rows that are kept apart; more are gathered as mini-batches

@@ -94,7 +94,7 @@ def _closing_times(
     snapshots = min(DEFAULTS.growing_snapshots, n_steps)
     longer = {"n_steps": n_steps, "n_snapshots": snapshots, "schedule": grow}
     seed, lam = problem.seed + np.arange(len(weights)), DEFAULTS.growing_from * n_gates
-    plan = problem.plan(lam, seed, weights, problem.fixed[None], training=longer)
+    plan = problem.plan(lam, seed, weights, problem.fixed[None], training=longer, stage="growing penalty")
     trained, _ = problem.execute(with_fewer_rows(plan))
     path = trained.gate_path  # (n_snapshots, n_models, n_gates)
     reached = torch.zeros_like(path[0])

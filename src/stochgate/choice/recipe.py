@@ -52,7 +52,8 @@ class Recipe:
         is_open = support if self.lam is None else linear | (problem.fixed == OPEN)
         fixed = torch.where(is_open, OPEN, torch.where(support, FREE, CLOSED)).to(torch.int8)[None]
         seed = problem.seed + np.arange(len(weights))
-        others: dict[str, Any] = {"test_weights": test, "last_step": self.last_step}
+        stage = "final" if test is None else "second look"
+        others: dict[str, Any] = {"test_weights": test, "last_step": self.last_step, "stage": stage}
         if self.lam is None:
             plan = plan_refits(problem, seed, weights, fixed, n_members=n_members, **others)
         else:

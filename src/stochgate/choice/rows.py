@@ -54,11 +54,12 @@ def with_fewer_rows(plan: Plan, enough: int | None = None) -> Plan:
     plan = replace(plan, judged=_judged(plan))
     if plan.training.batch_size is not None:
         return plan
-    if enough is None:
-        trained = bool((plan.fixed == FREE).any())
-        enough = DEFAULTS.rows_per_gated_step if trained else DEFAULTS.rows_per_refit_step
     n_samples = plan.weights.shape[1]
     n_learning = int((plan.weights > 0).sum(1).min())
+    if enough is None:
+        enough = DEFAULTS.rows_per_refit_step
+        if (plan.fixed == FREE).any():
+            enough = n_learning if n_learning < DEFAULTS.rows_seen_whole else DEFAULTS.rows_per_gated_step
     order = torch.randperm(n_samples, generator=torch.Generator().manual_seed(plan.data_seed))
     if plan.accelerated:
         if plan.test_weights is None or n_learning <= DEFAULTS.rows_of_linear:

@@ -5,12 +5,11 @@ tell nothing get as large a weight as the others. Steps along the gradient give 
 stopped early they end where a ridge penalty would, and a later stop is a smaller penalty.
 """
 
-from typing import Any
-
 import torch
 from torch import Tensor
 
 from stochgate.engine.data import Design
+from stochgate.engine.optimizers import Optimizer
 from stochgate.engine.trained import Models
 from stochgate.objectives.base import Rows
 
@@ -18,7 +17,7 @@ _N_PRODUCTS = 15  # of the power iteration
 _CAUTION = 1.1  # it ends a little below the largest eigenvalue
 
 
-class Accelerated(torch.optim.Optimizer):
+class Accelerated(Optimizer):
     """Nesterov's method; a model whose momentum points uphill starts it anew.
 
     The updates are model by model and ask for no number's value, so that they can be recorded on a GPU.
@@ -31,12 +30,12 @@ class Accelerated(torch.optim.Optimizer):
 
     def __init__(self, parameters: dict[str, Tensor], steps: dict[str, Tensor]):
         groups = [{"params": [p.requires_grad_()], "step": steps[name]} for name, p in parameters.items()]
-        super().__init__(groups, {})
+        super().__init__(groups)
         self.before = [p.detach().clone() for p in parameters.values()]
         self.age = torch.zeros_like(next(iter(steps.values())))  # steps since a model's momentum began
 
     @torch.no_grad()
-    def step(self, closure: Any = None) -> None:  # type: ignore[override]
+    def step(self) -> None:
         """Take a step from where the gradients are, and one on in the direction moved."""
         moved, uphill = [], torch.zeros_like(self.age)
         for group, before in zip(self.param_groups, self.before, strict=True):

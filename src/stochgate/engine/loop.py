@@ -9,6 +9,7 @@ from torch import Tensor
 
 from stochgate.engine.data import Columns, Design, learn_scaling
 from stochgate.engine.descent import make_descent
+from stochgate.engine.optimizers import AnyOptimizer
 from stochgate.engine.plan import CLOSED, FREE, Plan
 from stochgate.engine.record import Callback, Record, snapshot_steps
 from stochgate.engine.steps import make_optimizer, make_step, network_lr, set_lr
@@ -50,7 +51,7 @@ def train(
     training = plan.training
     models = start(plan, design, target)
     record = Record(models, design, target, numbers)
-    optimizer: torch.optim.Optimizer
+    optimizer: AnyOptimizer
     if plan.accelerated:
         optimizer = make_descent(models, design, target.rows)
     else:
@@ -134,9 +135,7 @@ def batches(design: Design, target: Target, plan: Plan) -> Iterator[tuple[Column
             yield batch(order.pop(), once=True)
 
 
-def drop_stopped(
-    models: Models, optimizer: torch.optim.Optimizer, going_on: Tensor
-) -> tuple[Models, torch.optim.Optimizer]:
+def drop_stopped(models: Models, optimizer: AnyOptimizer, going_on: Tensor) -> tuple[Models, AnyOptimizer]:
     """Go on with some of the models, each with its own state of the optimiser."""
     fewer = models.take(going_on).copy()
     after = make_optimizer(fewer, models.plan.training)
@@ -148,5 +147,5 @@ def drop_stopped(
     return fewer, after
 
 
-def _all_parameters(optimizer: torch.optim.Optimizer) -> list[Tensor]:
+def _all_parameters(optimizer: AnyOptimizer) -> list[Tensor]:
     return [p for group in optimizer.param_groups for p in group["params"]]

@@ -31,6 +31,8 @@ class Plan:
         Parts of the rows on which the models are judged one by one, besides.
     judged : int64 Tensor, or None for all
         The rows on which snapshots are taken: of very many, some tell the loss as well.
+    stage : str
+        What the models are trained for, for who watches.
     costs : Tensor, shape (n_gates,)
     fixed : int8 Tensor, shape (n_models, n_gates)
         FREE gates are trained, CLOSED and OPEN ones are not and cost nothing.
@@ -68,6 +70,7 @@ class Plan:
     shrinks: tuple[float, ...] = (1.0,)
     accelerated: bool = False
     judged: Tensor | None = None
+    stage: str = "training"
 
     @property
     def n_models(self) -> int:
@@ -105,6 +108,7 @@ def make_plan(
     last_step: int | None = None,
     n_members: int = 1,
     shrinks: tuple[float, ...] = (1.0,),
+    stage: str = "training",
 ) -> Plan:
     """Make a plan, filling in what is not given: unit costs and free gates."""
     if training.patience is not None and test_weights is None:
@@ -129,4 +133,5 @@ def make_plan(
         last_step=last_step,
         n_members=n_members,
         shrinks=shrinks,
+        stage=stage,
     )

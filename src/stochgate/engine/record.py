@@ -25,6 +25,9 @@ class Snapshot:
     train_loss, held_out_loss : Tensor, shape (n_models,)
         Members of a team have the team's.
     gates : Tensor, shape (n_models, n_gates)
+    stage : str
+        What the models are trained for: "training" where lam was given, else a stage of the automatic
+        choice ("path", "survivors", "refit", "all", "growing penalty", "growing", "team", "final", ...).
     """
 
     step: int
@@ -33,6 +36,7 @@ class Snapshot:
     train_loss: Tensor
     held_out_loss: Tensor
     gates: Tensor
+    stage: str = "training"
 
 
 Callback = Callable[[Snapshot], None]
@@ -99,7 +103,7 @@ class Record:
         for callback in callbacks:
             numbers, n = self.numbers[self.stack], plan.n_members
             losses = train_loss.repeat_interleave(n), held_out.repeat_interleave(n)
-            callback(Snapshot(step, plan.training.n_steps, numbers, *losses, models.gates()))
+            callback(Snapshot(step, plan.training.n_steps, numbers, *losses, models.gates(), plan.stage))
         if self.patience is None:  # the models in training are those returned
             self.step[:] = step
             return self.stack

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from stochgate.engine.backend.cpu_step import make_cpu_step
 from stochgate.engine.data import Columns, DenseColumns, Design
+from stochgate.engine.optimizers import Adam, AnyOptimizer
 from stochgate.engine.trained import Models
 from stochgate.engine.training import Training
 from stochgate.objectives.base import Rows
@@ -16,7 +17,7 @@ Step = Callable[[Columns, Rows, Tensor | None, Tensor, Tensor], None]
 _WARM_UP = 3  # steps before a GPU's is recorded, so that all buffers exist
 
 
-def make_step(models: Models, design: Design, optimizer: torch.optim.Optimizer) -> Step:
+def make_step(models: Models, design: Design, optimizer: AnyOptimizer) -> Step:
     """Return a function of (columns, rows, index, noise, lam) that trains the models by one step.
 
     On a GPU, where launching the many small operations of a step takes longer than they do, a step over
@@ -122,7 +123,7 @@ def network_lr(training: Training, step: int) -> float:
     return training.lr * 0.5 * (1 + math.cos(math.pi * step / training.n_steps))
 
 
-def set_lr(optimizer: torch.optim.Optimizer, lr: float) -> None:
+def set_lr(optimizer: AnyOptimizer, lr: float) -> None:
     """Set the network's step size, in place where a recorded step reads it."""
     group = optimizer.param_groups[0]
     if isinstance(group["lr"], Tensor):
@@ -131,7 +132,7 @@ def set_lr(optimizer: torch.optim.Optimizer, lr: float) -> None:
         group["lr"] = lr
 
 
-def make_optimizer(models: Models, training: Training) -> torch.optim.Optimizer:
+def make_optimizer(models: Models, training: Training) -> AnyOptimizer:
     """Make the optimiser; its updates are element by element, so models stay apart."""
     gate_lr = training.gate_lr * models.plan.gate.unit
     cuda = models.gate_parameter.is_cuda
@@ -143,4 +144,6 @@ def make_optimizer(models: Models, training: Training) -> torch.optim.Optimizer:
     ]
     if training.optimizer == "sgd":
         return torch.optim.SGD(groups, momentum=training.momentum, fused=True)
-    return torch.optim.Adam(groups, fused=True, capturable=cuda)
+    if cuda:
+        return torch.optim.Adam(groups, fused=True, capturable=True)
+    return Adam(groups)

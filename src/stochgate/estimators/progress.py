@@ -1,14 +1,22 @@
 """A progress bar that listens to snapshots."""
 
+import sys
 from types import TracebackType
 
 from tqdm.auto import tqdm
 
 from stochgate.engine import Snapshot
 
+# Where each stage of an automatic choice ends, in per cent of an ordinary fit. How many trainings it takes
+# is not known before, so each of them goes half of the way that is left.
+_ENDS = {"path": 50, "survivors": 60, "refit": 70, "growing penalty": 90, "growing": 95, "team": 97}
+_END = 99.0  # of other stages
+
 
 class ProgressBar:
-    """Shows step, loss and number of open gates while a plan is trained; silent when `verbose` is 0.
+    """One bar for the whole fit, with its stage, the loss and the number of open gates.
+
+    It is silent when `verbose` is 0, and where nobody watches: stderr is no terminal, as in a log file.
 
     Parameters
     ----------
@@ -23,17 +31,22 @@ class ProgressBar:
     """
 
     def __init__(self, verbose: int):
-        self.bar = tqdm(unit="step", desc="stochgate") if verbose else None
-        self.callbacks = (self._show,) if verbose else ()
+        watched = sys.stderr.isatty() or "ipykernel" in sys.modules
+        shape = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}{postfix}"
+        self.bar = tqdm(total=100.0, desc="stochgate", bar_format=shape) if verbose and watched else None
+        self.callbacks = () if self.bar is None else (self._show,)
+        self.start, self.step = 0.0, 0  # where the training began, and its last step
 
     def _show(self, snapshot: Snapshot) -> None:
-        if self.bar is None:
-            return
-        self.bar.total = snapshot.n_steps
-        self.bar.n = snapshot.step
+        assert self.bar is not None
+        if snapshot.step < self.step:  # another training has begun
+            self.start = self.bar.n
+        self.step = snapshot.step
+        end = max(self.start, _ENDS.get(snapshot.stage, _END))
+        self.bar.n = max(self.bar.n, self.start + (end - self.start) / 2 * snapshot.step / snapshot.n_steps)
+        self.bar.set_description_str(f"stochgate, {snapshot.stage}", refresh=False)
         n_open = (snapshot.gates > 0).sum(1).double().mean().item()
-        loss = snapshot.train_loss.mean().item()
-        self.bar.set_postfix(loss=f"{loss:.4f}", open=f"{n_open:.1f}")
+        self.bar.set_postfix(loss=f"{snapshot.train_loss.mean().item():.4f}", open=f"{n_open:.1f}")
 
     def __enter__(self) -> "ProgressBar":
         return self
@@ -45,4 +58,7 @@ class ProgressBar:
         trace: TracebackType | None,
     ) -> None:
         if self.bar is not None:
+            if error is None:
+                self.bar.n = 100.0
+                self.bar.refresh()
             self.bar.close()

@@ -6,14 +6,13 @@ autograd would compute.
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import torch
 from torch import Tensor
-from torch.optim.adam import adam
 
 from stochgate.engine.backend.cpu_product import Buffers, Product
 from stochgate.engine.data import Columns, DenseColumns, Design
+from stochgate.engine.optimizers import AnyOptimizer
 from stochgate.engine.plan import FREE, Plan
 from stochgate.engine.trained import Models
 from stochgate.networks.base import Layers
@@ -24,7 +23,6 @@ _APPLY: dict[str, Callable[[Tensor], Tensor]] = {
     "tanh": torch.tanh_,
     "sigmoid": torch.sigmoid_,
 }
-_OF_ADAM = ("exp_avg", "exp_avg_sq", "step")  # its state of a parameter
 _aten = torch.ops.aten
 # each takes the gradient of an activation's result, in place, and the result
 _UNDO: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
@@ -34,7 +32,7 @@ _UNDO: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 }
 
 
-def make_cpu_step(models: Models, design: Design, optimizer: torch.optim.Optimizer) -> "CpuStep | None":
+def make_cpu_step(models: Models, design: Design, optimizer: AnyOptimizer) -> "CpuStep | None":
     """Return the step that is written out, or None where autograd is needed."""
     layers = models.plan.network.layers(models.parameters)
     own_penalty = models.plan.network.penalty(models.parameters) is not None
@@ -61,8 +59,8 @@ class CpuStep:
     layers : Layers
     """
 
-    def __init__(self, models: Models, design: Design, optimizer: torch.optim.Optimizer, layers: Layers):
-        self.models, self.design, self.layers = models, design, layers
+    def __init__(self, models: Models, design: Design, optimizer: AnyOptimizer, layers: Layers):
+        self.models, self.design, self.optimizer, self.layers = models, design, optimizer, layers
         self.buffers = Buffers(models.gate_parameter.detach())
         self.slopes: dict[int, Slope] = {}  # of batches that come again
         for parameter in (*layers.weights, *layers.biases):
@@ -72,7 +70,6 @@ class CpuStep:
         mu.grad = None if models.none_free else torch.empty_like(mu)
         self.free = models.fixed == FREE
         self.first = Product(layers.weights[0], models.scaling.shift, self.buffers)
-        self.update = _update_of(optimizer)
 
     @torch.no_grad()
     def __call__(
@@ -86,7 +83,7 @@ class CpuStep:
         of_scale = self._backward(outputs, grad.contiguous())
         if of_scale is not None:
             self._gates_backward(of_scale, noise[0], lam)
-        self.update()
+        self.optimizer.step()
 
     def _forward(self, columns: DenseColumns, z: Tensor) -> list[Tensor]:
         """Return every layer's outputs, each of shape (n_models, n_units, n_samples)."""
@@ -162,48 +159,3 @@ class CpuStep:
         of_penalty = gate.probability_slope(mu).mul_(models.shares)
         assert mu.grad is not None
         torch.addcmul(of_gate, of_penalty, lam.unsqueeze(1), out=mu.grad)
-
-
-def _update_of(optimizer: torch.optim.Optimizer) -> Callable[[], None]:
-    """Return what updates the parameters; of Adam without what `step` asks and notes down each time."""
-    if not isinstance(optimizer, torch.optim.Adam):
-        return lambda: optimizer.step()
-    updates = [_adam_of(group, optimizer.state) for group in optimizer.param_groups]
-
-    def update() -> None:
-        for take in updates:
-            take()
-
-    return update
-
-
-def _adam_of(group: dict[str, Any], state: dict[Tensor, Any]) -> Callable[[], None]:
-    """Return the update of one group of parameters; where it has no state yet, that is made."""
-    parameters = [p for p in group["params"] if p.grad is not None]
-    for p in parameters:
-        if not state[p]:
-            state[p].update(step=torch.zeros(()), exp_avg=torch.zeros_like(p))
-            state[p].update(exp_avg_sq=torch.zeros_like(p))
-    mean, square, step = ([state[p][name] for p in parameters] for name in _OF_ADAM)
-    gradients = [p.grad for p in parameters]
-    beta1, beta2 = group["betas"]
-
-    def update() -> None:
-        adam(
-            parameters,
-            gradients,
-            mean,
-            square,
-            [],
-            step,
-            fused=True,
-            amsgrad=False,
-            beta1=beta1,
-            beta2=beta2,
-            lr=group["lr"],
-            weight_decay=0.0,
-            eps=group["eps"],
-            maximize=False,
-        )
-
-    return update if parameters else lambda: None

@@ -9,8 +9,8 @@ from functools import cache
 
 import torch
 
-# Multiplications a step that keep a thread busy for longer than it takes to wake it up and wait for it.
-_PER_THREAD = 2e7
+# Multiplications a step that keep a thread busy: those of shorter steps wait for Python's lock instead.
+_PER_THREAD = 1e8
 # glibc's names for the largest block taken from its heap and the most free memory it keeps there,
 _LARGEST_OF_HEAP, _KEPT = -3, -1
 # and what a process that frees large blocks ends up with by itself.
