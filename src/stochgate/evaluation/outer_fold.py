@@ -67,13 +67,8 @@ def judge_fold(
         warnings.filterwarnings("ignore", message="No features? (was|were) selected")
         fitted = _fit(rivals.model, learn)
         score = float(rivals.scorer(fitted, judge.X, judge.y))
-        other, all_columns = rivals.without_selection, float("nan")
-        if other is None:
-            # steps of a pipeline may make other columns in each fold
-            n_columns = getattr(list_steps(fitted)[-1][1], "n_features_in_", len(names))
-            other = _open_all(rivals.model, n_columns)
-        if other is not None:
-            all_columns = float(rivals.scorer(_fit(other, learn), judge.X, judge.y))
+        other = _without_selection(rivals, fitted, learn, len(names))
+        all_columns = float("nan") if other is None else float(rivals.scorer(other, judge.X, judge.y))
         base_rate = _base_rate(rivals, learn, judge)
         columns, support = _selection(fitted, judge.X, names)
         return JudgedFold(
@@ -98,6 +93,22 @@ def _fit(model: Any, rows: Rows) -> Any:
     if rows.groups is not None and has_fit_parameter(last, "groups"):
         others[f"{prefix}groups"] = rows.groups
     return model.fit(rows.X, rows.y, **others)
+
+
+def _without_selection(rivals: Rivals, fitted: Any, learn: Rows, n_columns: int) -> Any:
+    """Return the fitted competitor with all columns, None where there is none.
+
+    An automatic choice has judged such models on the way; the best of them needs to be trained only.
+    """
+    other = rivals.without_selection
+    if other is None and hasattr(fitted, "_on_all_columns"):
+        made = fitted._on_all_columns()
+        if made is not None:
+            return made
+    if other is None:
+        # steps of a pipeline may make other columns in each fold
+        other = _open_all(rivals.model, getattr(list_steps(fitted)[-1][1], "n_features_in_", n_columns))
+    return None if other is None else _fit(other, learn)
 
 
 def _open_all(model: Any, n_columns: int) -> Any:

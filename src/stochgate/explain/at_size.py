@@ -1,5 +1,7 @@
 """The model at another number of features or another penalty than the chosen ones."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from stochgate.choice.cells import REFITS
@@ -30,6 +32,17 @@ def at_size(choice: Choice, k: int) -> tuple[FinalModel, str]:
     )
     model = train_final(choice.changed(recipe, float(used[0]), nearest))
     return model, f"refit on the {k} strongest gates of one model at lam={used[0]:g}"
+
+
+def on_all_columns(choice: Choice) -> FinalModel | None:
+    """Return the best model on all columns that the choice has judged, None where there was none."""
+    if choice.reference is None:
+        return None
+    network, recipe = choice.reference
+    problems = {network: choice.comparison.problem(network)}
+    comparison = replace(choice.comparison, problems=problems)
+    changed = choice.changed(recipe, choice.lam, None)
+    return train_final(replace(changed, network=network, comparison=comparison))
 
 
 def at_penalty(choice: Choice, lam: float) -> tuple[FinalModel, str]:

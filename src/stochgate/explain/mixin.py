@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from stochgate.choice.final import Choice
-from stochgate.explain.at_size import at_penalty, at_size
+from stochgate.explain.at_size import at_penalty, at_size, on_all_columns
 from stochgate.explain.summary import summarize
 from stochgate.explain.summary_table import Summary
 from stochgate.problem.validation import refuse_diverged
@@ -91,6 +91,15 @@ class ExplainMixin:
                 model.network = self.network_  # a given lam would take an MLP
         refuse_diverged(fitted.trained)
         model._keep(fitted)
+        return model
+
+    def _on_all_columns(self: Any) -> Any:
+        """Return the fitted estimator of the best model on all columns, None where none was judged."""
+        final = None if self._choice is None else on_all_columns(self._choice)
+        if final is None:
+            return None
+        model = copy.copy(self)
+        model._keep(final)
         return model
 
     def forget_data(self: Any) -> Any:
