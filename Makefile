@@ -9,10 +9,10 @@ demo: .venv/core.stamp
 	$(PY) examples/demo.py
 
 test: .venv/dev.stamp
-	$(PY) -m pytest
+	$(PY) -m pytest -n auto
 
 test-slow: .venv/dev.stamp
-	$(PY) -m pytest -m slow
+	$(PY) -m pytest -n auto -m slow
 
 lint: .venv/dev.stamp
 	$(PY) -m ruff check .

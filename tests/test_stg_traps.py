@@ -253,6 +253,7 @@ def easy_problem(estimator_class):
     return X, y[estimator_class]
 
 
+@pytest.mark.slow  # default fits of every kind
 @pytest.mark.parametrize("estimator_class", ESTIMATORS)
 def test_defaults_are_useful(estimator_class):  # 23
     X, y = easy_problem(estimator_class)

@@ -40,7 +40,11 @@ def test_a_linear_problem_is_left_to_the_linear_model():
 
 @pytest.mark.parametrize(
     ("estimator_class", "kind"),
-    [(GatedClassifier, "classification"), (GatedRegressor, "regression"), (GatedCox, "survival")],
+    [
+        (GatedClassifier, "classification"),
+        pytest.param(GatedRegressor, "regression", marks=pytest.mark.slow),
+        pytest.param(GatedCox, "survival", marks=pytest.mark.slow),
+    ],
 )
 def test_noise_gives_the_base_rate_and_a_warning(estimator_class, kind):
     problem = make_noise(150, 40, kind=kind, random_state=0)

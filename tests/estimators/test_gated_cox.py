@@ -154,6 +154,7 @@ def test_a_model_without_features_has_the_nelson_aalen_curve():
     np.testing.assert_allclose(curve(y["time"][order]), np.cumsum(steps))
 
 
+@pytest.mark.slow  # a path, 50 halves and five outer folds
 def test_path_and_stability_and_evaluation_take_strata():
     X, y = late_entries()
     assert len(auto().path(X, y)) > 0

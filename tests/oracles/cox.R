@@ -1,4 +1,4 @@
-# Expected values for tests/test_cox.py: the log partial likelihood, its gradient in each row's log
+# Expected values for tests/objectives/test_cox.py: the log partial likelihood, its gradient in each row's log
 # hazard and its score, from R's survival package.
 #
 # Run from the folder of this file:  Rscript cox.R  (writes cox.json)

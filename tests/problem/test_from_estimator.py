@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from stochgate import GatedClassifier
-from stochgate.networks import NETWORKS, EncodedMLP, ModuleNetwork
+from stochgate.networks import NETWORKS, ModuleNetwork
 from stochgate.problem.from_estimator import fit_for, make_networks
 
 
@@ -17,7 +17,7 @@ def racing(X):
     ("X", "names"),
     [
         (np.zeros((2, 5)), ["linear", "mlp", "encoded"]),
-        (np.zeros((2, EncodedMLP.most_features + 1)), ["linear", "mlp"]),
+        (np.zeros((2, 5000)), ["linear", "mlp", "encoded"]),
         (sparse.csr_array((2, 5)), ["linear", "mlp"]),
     ],
 )

@@ -7,6 +7,7 @@ from stochgate.choice.comparison import Comparison
 from stochgate.choice.defaults import DEFAULTS
 from stochgate.choice.growing import grow_sets, judge_sizes
 from stochgate.choice.path import agree, may_win, race, train_each_path
+from stochgate.choice.promising import takes_few
 from stochgate.choice.refits import team_size
 from stochgate.choice.rules import for_teams, list_candidates
 
@@ -43,11 +44,12 @@ def train_paths(comparison: Comparison, lams: np.ndarray) -> tuple[list[Cells], 
 
 
 def judge_all_columns(comparison: Comparison) -> Stages:
-    """Judge models on all columns, of the networks that take features as they are (or of all)."""
+    """Judge models on all columns, of the networks that take so many features as they are (or of all)."""
     problems, folds = list(comparison.problems.values()), comparison.folds
     every = np.ones((1, len(folds), len(comparison.keep)), dtype=bool)
     stages: Stages = [[] for _ in problems]
-    for i in comparison.plain or range(len(problems)):
+    able = [i for i in comparison.plain if not takes_few(problems[i])]
+    for i in able or comparison.plain or range(len(problems)):
         size = team_size(problems[i], n_judging_all(every.shape[2]))
         stages[i].append(train_cells(problems[i], "all", np.zeros(1), folds, every, n_members=size))
     return stages

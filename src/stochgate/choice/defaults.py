@@ -25,9 +25,6 @@ class Defaults:
     n_larger: int = 4  # and so many of them at most;
     n_larger_for_k: int = 6  # for a given number of features, which may be a single one of many columns
 
-    # What is offered to a network that takes few of many features (`Network.most_features`)
-    n_promising: int = 64  # features that tell most of y by themselves, beside those of other networks
-
     # Which networks go on after their path
     rival: float = 0.3  # those that gain this share of what the best one gains over no feature;
     clear_gain: float = 0.02  # all do while no gain exceeds this share of the base rate's loss

@@ -7,8 +7,9 @@ import torch
 
 from stochgate.choice.cells import Cells, train_cells
 from stochgate.choice.defaults import DEFAULTS
+from stochgate.choice.promising import promising, takes_few
 from stochgate.choice.rows import with_fewer_rows
-from stochgate.engine import FREE, OPEN
+from stochgate.engine import CLOSED, FREE, OPEN
 from stochgate.problem.problem import Problem, to_numpy
 
 
@@ -94,7 +95,11 @@ def _closing_times(
     snapshots = min(DEFAULTS.growing_snapshots, n_steps)
     longer = {"n_steps": n_steps, "n_snapshots": snapshots, "schedule": grow}
     seed, lam = problem.seed + np.arange(len(weights)), DEFAULTS.growing_from * n_gates
-    plan = problem.plan(lam, seed, weights, problem.fixed[None], training=longer, stage="growing penalty")
+    fixed = problem.fixed[None]
+    if takes_few(problem):
+        offered = torch.from_numpy(promising(problem, folds)).to(fixed.device).repeat(n_seeds, 1)
+        fixed = torch.where(offered | (fixed == OPEN), fixed, CLOSED).to(torch.int8)
+    plan = problem.plan(lam, seed, weights, fixed, training=longer, stage="growing penalty")
     trained, _ = problem.execute(with_fewer_rows(plan))
     path = trained.gate_path  # (n_snapshots, n_models, n_gates)
     reached = torch.zeros_like(path[0])

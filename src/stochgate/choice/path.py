@@ -6,7 +6,7 @@ import numpy as np
 
 from stochgate.choice.cells import Cells, agreement, train_cells
 from stochgate.choice.defaults import DEFAULTS
-from stochgate.choice.promising import promising
+from stochgate.choice.promising import promising, takes_few
 from stochgate.choice.rules import worth_of_a_feature
 from stochgate.problem.problem import Problem
 
@@ -74,9 +74,8 @@ def train_each_path(problems: Sequence[Problem], lams: np.ndarray, folds: np.nda
     """
     paths: list[Cells] = []
     for problem in problems:
-        most = problem.network.most_features
-        many = len(problems) > 1 and most is not None and problem.gates.n_gates > most
-        paths.append(train_path(problem, lams, folds, promising(problem, folds, paths) if many else None))
+        offered = promising(problem, folds, paths) if takes_few(problem) else None
+        paths.append(train_path(problem, lams, folds, offered))
     return paths
 
 

@@ -7,19 +7,24 @@ import torch
 from torch import Tensor
 
 from stochgate.choice.cells import Cells
-from stochgate.choice.defaults import DEFAULTS
 from stochgate.problem.problem import Problem, to_numpy
 
 _RIDGE = 1e-3  # pieces of a column may depend on each other
 _AT_ONCE = 1 << 24  # numbers of gathered columns
 
 
-def promising(problem: Problem, folds: np.ndarray, paths: Sequence[Cells]) -> np.ndarray:
+def takes_few(problem: Problem) -> bool:
+    """Return whether there are more features than a network that races takes (`Network.most_features`)."""
+    most = problem.network.most_features
+    return len(problem.networks) > 1 and most is not None and problem.gates.n_gates > most
+
+
+def promising(problem: Problem, folds: np.ndarray, paths: Sequence[Cells] = ()) -> np.ndarray:
     """Return the gates that each fold is offered, a mask of shape (n_folds, n_gates).
 
-    They are the 64 whose columns tell most of y by themselves, and what the folds of other networks have
-    opened at penalties that leave no more than so many: what tells something together with others alone
-    is found by these. A fold asks its learning rows only.
+    They are half as many as the network takes, those whose columns tell most of y by themselves, and what
+    the folds of other networks have opened at penalties that leave no more than so many: what tells
+    something only together with others is found by these. A fold asks its learning rows only.
 
     Parameters
     ----------
@@ -29,12 +34,12 @@ def promising(problem: Problem, folds: np.ndarray, paths: Sequence[Cells]) -> np
     paths : sequence of Cells
         Of the networks before it, on the same folds.
     """
-    told = told_alone(problem, folds)
+    assert problem.network.most_features is not None
+    n, told = problem.network.most_features // 2, told_alone(problem, folds)
     offered = np.zeros(told.shape, dtype=bool)
-    most = np.argsort(-told, axis=1, kind="stable")[:, : DEFAULTS.n_promising]
-    np.put_along_axis(offered, most, True, axis=1)
+    np.put_along_axis(offered, np.argsort(-told, axis=1, kind="stable")[:, :n], True, axis=1)
     for opened in (opened for path in paths for opened in path.settled):
-        offered |= opened & (opened.sum(axis=1, keepdims=True) <= DEFAULTS.n_promising)
+        offered |= opened & (opened.sum(axis=1, keepdims=True) <= n)
     return offered
 
 

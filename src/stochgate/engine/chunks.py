@@ -45,17 +45,18 @@ def execute(plan: Plan, design: Design, target: Target, callbacks: tuple[Callbac
         return replace(trained, models=models, **losses)
     n_samples = design.columns.n_samples
     n_rows = max(map(len, plan.turns), default=min(plan.training.batch_size or n_samples, n_samples))
-    floats = plan.network.floats(design.n_total, n_rows, target.n_outputs)
     device, n_teams = plan.weights.device, plan.n_models // plan.n_members
-    narrow, _ = plan.network.floats(design.columns.n_columns, n_rows, target.n_outputs)
-    work = 3.0 * plan.n_models * plan.training.n_draws * narrow * n_rows  # multiplications per step
-    n_threads = useful_threads(work)
+    by_hand = device.type == "cpu" and may_be_by_hand(plan, design)
+    floats = plan.network.floats(design.n_total, n_rows, target.n_outputs)
+    n_weights = floats[0]
+    if by_hand:  # of the columns that are left
+        n_weights, _ = plan.network.floats(design.columns.n_columns, n_rows, target.n_outputs)
+    n_threads = useful_threads(3.0 * plan.n_models * plan.training.n_draws * n_weights * n_rows)
     n_side_by_side = min(n_threads, n_teams) if device.type == "cpu" else 1
     budget = plan.training.max_memory or MEMORY.get(device.type, MEMORY["cpu"])
     size = int(budget // (n_side_by_side * bytes_per_model(plan, design, target, *floats)))
     size = min(size // plan.n_members, -(-n_teams // n_side_by_side))
     size = max(1, size) * plan.n_members  # a team stays together
-    by_hand = device.type == "cpu" and may_be_by_hand(plan, design)
     pieces = torch.arange(plan.n_models, device=plan.lam.device).split(size)
     n_threads = n_threads if n_teams == 1 else 1
     with process_set_for(n_threads, plan.training.tf32, device, keep_memory=not by_hand):

@@ -74,7 +74,8 @@ class Network(BaseEstimator, ABC):
     recordable = True
     #: whether the automatic choice tries it where the user names no network
     races = False
-    #: with more features than this only the most promising ones are offered to it; None for any number
+    #: of more features than this the automatic choice offers it the most promising half as many;
+    #: None for any number
     most_features: int | None = None
     #: whether it takes sparse X
     takes_sparse = True

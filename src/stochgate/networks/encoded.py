@@ -86,7 +86,7 @@ class EncodedMLP(MLP):
     EncodedMLP(n_bins=8)
     """
 
-    most_features = 128  # each becomes several columns
+    _most_features = 128  # each becomes several columns
     takes_sparse = False
     _parameter_constraints = {
         **MLP._parameter_constraints,

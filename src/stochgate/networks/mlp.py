@@ -62,6 +62,7 @@ class MLP(Network):
     """
 
     races = True
+    _most_features = 2000  # of more those that tell nothing alone are not found anyway
     _parameter_constraints = {
         "hidden": [tuple, list],
         "activation": [StrOptions(set(ACTIVATIONS))],
@@ -83,6 +84,11 @@ class MLP(Network):
         self.skip = skip
         self.init_std = init_std
         self.linear = linear
+
+    @property
+    def most_features(self) -> int | None:  # type: ignore[override]
+        """Of more features than this a network with hidden layers is offered the promising ones."""
+        return self._most_features if self.hidden else None
 
     @property
     def is_linear(self) -> bool:

@@ -19,8 +19,8 @@ from stochgate.objectives import Cox
 from stochgate.objectives.risk_sets import cut_intervals
 from survival_problems import KINDS, assert_equals_double_loops, double_loops, evaluate, stack
 
-ORACLE = json.loads((Path(__file__).parent / "oracles" / "cox.json").read_text())
-STRATA = json.loads((Path(__file__).parent / "oracles" / "cox_strata.json").read_text())
+ORACLE = json.loads((Path(__file__).parents[1] / "oracles" / "cox.json").read_text())
+STRATA = json.loads((Path(__file__).parents[1] / "oracles" / "cox_strata.json").read_text())
 
 either_ties = pytest.mark.parametrize("ties", ["breslow", "efron"])
 each_kind = pytest.mark.parametrize("kind", KINDS)

@@ -25,8 +25,14 @@ from stochgate.networks import MLP, ModuleNetwork
 from stochgate.objectives import Classification, Regression
 
 
-def small_module(n_columns, n_outputs):
-    return nn.Linear(n_columns, n_outputs)
+class SmallModule:
+    """A factory whose name, unlike a function's, is the same in every process."""
+
+    def __call__(self, n_columns, n_outputs):
+        return nn.Linear(n_columns, n_outputs)
+
+    def __repr__(self):
+        return "SmallModule()"
 
 
 GATES = [GaussianGate(), GaussianGate(sigma=0.3), HardConcreteGate(), DeterministicGate()]
@@ -39,7 +45,7 @@ NETWORKS = [
     MLP(hidden=(3,), activation="sigmoid"),
     MLP(hidden=(4,), linear=(1,)),
     MLP(hidden=(4,), skip=True, init_std=0.1, linear=(1, 3)),
-    ModuleNetwork(small_module),
+    ModuleNetwork(SmallModule()),
 ]
 TRAININGS = [
     Training(n_steps=10),
@@ -138,7 +144,7 @@ def test_float32_stack_equals_each_model_alone():
             assert torch.equal(alone.gates()[0] > 0, stack.gates()[i] > 0)
 
 
-@pytest.mark.parametrize("network", [MLP(hidden=(4,)), ModuleNetwork(small_module)], ids=str)
+@pytest.mark.parametrize("network", [MLP(hidden=(4,)), ModuleNetwork(SmallModule())], ids=str)
 @pytest.mark.parametrize(("objective", "kind"), OBJECTIVES, ids=str)
 def test_weight_0_equals_the_row_removed(objective, kind, network):
     X, y = problem(kind)

@@ -13,7 +13,7 @@ from sksurv.util import Surv
 from stochgate import survival_target
 from stochgate.metrics import concordance_index, integrated_brier_score, uno_concordance
 
-STRATA = json.loads((Path(__file__).parent / "oracles" / "cox_strata.json").read_text())
+STRATA = json.loads((Path(__file__).parents[1] / "oracles" / "cox_strata.json").read_text())
 
 several_seeds = pytest.mark.parametrize("seed", range(4))
 
