@@ -79,11 +79,18 @@ def test_no_fold_learns_from_too_few_rows_a_step():
 
 
 def test_snapshots_are_taken_on_the_rows_that_judge():
-    folds = limit_judges(five_folds(12_000), seed=0)
+    folds = limit_judges(five_folds(12_000), np.zeros(12_000), seed=0)
     judged = with_fewer_rows(plan_of(folds)).judged
     assert np.array_equal(judged, np.flatnonzero((folds == 0).any(axis=0)))
     assert with_fewer_rows(plan_of(five_folds(3000))).judged is None
     assert len(with_fewer_rows(plan_of(five_folds(12_000), judged=False)).judged) == DEFAULTS.most_judging
+
+
+def test_rare_classes_judge_in_every_fold():
+    strata = np.repeat([0, 1], [19_500, 500])
+    folds = limit_judges(make_folds(5, strata, seed=0), strata, seed=0)
+    assert (((folds == 0) & (strata == 1)).sum(axis=1) == DEFAULTS.fewest_judging).all()
+    assert abs((folds == 0).sum() - DEFAULTS.most_judging) < 200
 
 
 def test_steps_that_see_parts_find_the_features(monkeypatch):

@@ -53,6 +53,7 @@ TRAININGS = [
     Training(n_steps=10, n_draws=3, schedule="warm-up"),
 ]
 HARDEST = Training(n_steps=6, batch_size=7, n_draws=2, schedule="ramp")
+WRITTEN_OUT = Training(n_steps=6, batch_size=7, schedule="ramp")  # one draw: a step without autograd
 
 
 def reference_of(plan, design, target, i):
@@ -90,6 +91,7 @@ def reference_of(plan, design, target, i):
 @pytest.mark.parametrize("gate", GATES, ids=str)
 def test_stack_equals_plain_loop(gate, network, objective, kind):
     check_against_plain_loop(*make(objective, kind, HARDEST, gate, network))
+    check_against_plain_loop(*make(objective, kind, WRITTEN_OUT, gate, network))
 
 
 @pytest.mark.parametrize("training", TRAININGS, ids=str)
@@ -369,3 +371,17 @@ def test_a_column_constant_for_one_model_is_closed_for_it_alone():
     gates = train(plan, Design(DenseColumns(X), None, 5), target).models.gates()
     assert gates[0, 0] == 0
     assert (gates[1:, 0] > 0).all()
+
+
+def test_a_model_that_diverges_keeps_its_best_snapshot():
+    plan, design, target = make(Regression(), "regression", Training(n_steps=40))
+
+    def explode(progress):
+        return 1.0 if progress < 0.5 else float("nan")
+
+    training = Training(n_steps=40, n_snapshots=40, patience=5, schedule=explode)
+    judged = replace(plan, training=training, test_weights=torch.ones_like(plan.weights))
+    trained = train(judged, design, target)
+    assert (trained.step <= 20).all()
+    assert trained.models.predict(design).isfinite().all()
+    assert trained.held_out_loss.isinf().any()

@@ -104,7 +104,7 @@ def start_comparison(problem: Problem, cv: Any, groups: Any) -> Comparison:
     problem = replace(problem, blocks=blocks, seed=problem.draw_seed())
     folds = make_folds(cv, strata, fold_seed, groups)
     if problem.objective.by_row:
-        folds = limit_judges(folds, fold_seed)
+        folds = limit_judges(folds, strata, fold_seed)
     folds = _judgeable(problem, folds)
     first = folds[: count_first(folds)]
     empty, empty_blocks = problem.empty_losses(folds)

@@ -46,7 +46,8 @@ class Defaults:
     rows_per_final_step: int = 1000  # the final model, and models whose residuals are looked at
     rows_of_linear: int = 8000  # a linear model that is judged learns from so many, the same at each step
     most_parts: int = 8  # parts of the rows that are kept apart; more are gathered as mini-batches
-    most_judging: int = 5000  # rows: losses differ by far more between folds than by the luck of so many
+    most_judging: int = 5000  # rows: losses differ by far more between folds than by the luck of so many,
+    fewest_judging: int = 50  # but of every class in every fold at least these
 
     # How refits are trained and judged
     shrinks: tuple[float, ...] = (0.03, 0.1, 0.2, 0.35, 0.6, 0.8, 1.0)  # a network of few rows is too sure

@@ -1,5 +1,6 @@
 """Exactly k gates: one joint set from one model, not the k most frequent."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,10 @@ from stochgate.choice.comparison import start_comparison
 from stochgate.choice.defaults import DEFAULTS
 from stochgate.choice.final import Choice, FinalModel, train_final
 from stochgate.choice.path import make_lams
+from stochgate.choice.promising import takes_few
 from stochgate.choice.recipe import make_recipe
 from stochgate.choice.refits import team_size
+from stochgate.choice.rows import with_fewer_rows
 from stochgate.choice.rules import list_candidates
 from stochgate.choice.signal import find_signal
 from stochgate.choice.tables import path_table
@@ -34,6 +37,8 @@ def fit_exactly(problem: Problem, cv: Any, groups: Any, k: int, names: list[Any]
     lams, folds = lams_for_k(problem), comparison.first
     with_all_rows = np.vstack([folds, np.ones_like(folds[:1])])
     on_all, stages = [], []
+    problems = {name: seen for name, seen in comparison.problems.items() if not takes_few(seen)}
+    comparison = replace(comparison, problems=problems or comparison.problems)
     for seen in comparison.problems.values():
         sets, used, probability = joint_sets(seen, lams, with_all_rows, k)
         on_all.append((float(used[-1]), probability[-1]))
@@ -135,9 +140,8 @@ def _train(
     shape = len(lams), len(folds), -1
     weights, _ = problem.fold_weights(folds, len(lams))
     seed = problem.seed + np.tile(np.arange(len(folds)), len(lams))
-    trained, _ = problem.execute(
-        problem.plan(np.repeat(lams, len(folds)), seed, weights, problem.fixed[None])
-    )
+    plan = problem.plan(np.repeat(lams, len(folds)), seed, weights, problem.fixed[None], stage="path")
+    trained, _ = problem.execute(with_fewer_rows(plan))
     models = trained.models
     mu = torch.where(models.fixed == OPEN, torch.inf, models.gate_parameter)
     mu = torch.where(models.fixed == CLOSED, -torch.inf, mu)

@@ -97,9 +97,10 @@ def train_path(
         allowed = None if offered is None else np.repeat(offered[None], len(lams), axis=0)
         return train_cells(problem, "path", lams, folds, allowed)
 
-    path, free = train(lams), ~problem.gates.keep
+    path, free = train(lams), np.tile(~problem.gates.keep, (len(folds), 1))
+    free = free if offered is None else free & offered
     for _ in range(DEFAULTS.n_larger):
-        if not free.any() or path.settled[0][:, free].mean() <= DEFAULTS.most_open:
+        if not free.any() or path.settled[0][free].mean() <= DEFAULTS.most_open:
             break
         path = train(path.lams[:1] * DEFAULTS.larger).before(path)
     return path

@@ -11,12 +11,15 @@ from stochgate.engine import FREE, Plan
 from stochgate.problem.rows import IDLE, JUDGES
 
 
-def limit_judges(folds: np.ndarray, seed: int) -> np.ndarray:
-    """Let at most 5,000 rows judge; the others that a fold holds out do nothing there.
+def limit_judges(folds: np.ndarray, strata: np.ndarray, seed: int) -> np.ndarray:
+    """Let about 5,000 rows judge; the others that a fold holds out do nothing there.
+
+    They are drawn from every fold and stratum alike, but 50 of each at least.
 
     Parameters
     ----------
     folds : ndarray, shape (n_folds, n_samples), from `make_folds`
+    strata : ndarray of int, shape (n_samples,)
     seed : int
 
     Examples
@@ -24,17 +27,21 @@ def limit_judges(folds: np.ndarray, seed: int) -> np.ndarray:
     >>> import numpy as np
     >>> from stochgate.choice.rows import limit_judges
     >>> folds = np.arange(20_000) % 5 != np.arange(5)[:, None]
-    >>> limited = limit_judges(folds.astype(np.int8), seed=0)
-    >>> int((limited == 0).sum()), int((limited == 1).sum())
-    (5000, 80000)
+    >>> limited = limit_judges(folds.astype(np.int8), np.zeros(20_000, dtype=int), seed=0)
+    >>> (limited == 0).sum(axis=1), int((limited == 1).sum())
+    (array([1000, 1000, 1000, 1000, 1000]), 80000)
     """
-    judges = (folds == JUDGES).any(axis=0)
-    if judges.sum() <= DEFAULTS.most_judging:
+    held_out = folds == JUDGES
+    n_judging = int(held_out.any(axis=0).sum())
+    if n_judging <= DEFAULTS.most_judging:
         return folds
-    drawn = np.random.RandomState(seed).permutation(np.flatnonzero(judges))[: DEFAULTS.most_judging]
-    judges[:] = False
-    judges[drawn] = True
-    return np.where((folds == JUDGES) & ~judges, np.int8(IDLE), folds)
+    rng, keeps = np.random.RandomState(seed), np.zeros(folds.shape[1], dtype=bool)
+    _, kind = np.unique(np.column_stack([held_out.argmax(axis=0), strata]), axis=0, return_inverse=True)
+    for number in range(kind.max() + 1):
+        rows = rng.permutation(np.flatnonzero((kind.ravel() == number) & held_out.any(axis=0)))
+        share = round(len(rows) * DEFAULTS.most_judging / n_judging)
+        keeps[rows[: max(share, DEFAULTS.fewest_judging)]] = True
+    return np.where(held_out & ~keeps, np.int8(IDLE), folds)
 
 
 def with_fewer_rows(plan: Plan, enough: int | None = None) -> Plan:
@@ -81,6 +88,6 @@ def _judged(plan: Plan) -> torch.Tensor | None:
         return None
     if plan.test_weights is not None:
         judging = torch.nonzero((plan.test_weights > 0).any(0))[:, 0]
-        return judging if len(judging) <= DEFAULTS.most_judging else None
+        return judging if len(judging) < n_samples else None
     order = torch.randperm(n_samples, generator=torch.Generator().manual_seed(plan.data_seed))
     return order[: DEFAULTS.most_judging].sort().values.to(device)

@@ -29,8 +29,9 @@ OF_TEAMS = ("train_loss", "held_out_loss", "block_loss", "shrunk_loss")
 def execute(plan: Plan, design: Design, target: Target, callbacks: tuple[Callback, ...] = ()) -> Trained:
     """Train a plan, in several stacks when it needs more memory than it may take or several cores help.
 
-    On a CPU each core trains a stack of its own, unless there is one model only. Cores that share an
-    operation wait for each other at its end: beside another busy process that takes many times as long.
+    On a CPU each core trains a stack of its own, where the steps are written out (`backend/cpu_step.py`).
+    Cores that share an operation wait for each other at its end, beside another busy process many times as
+    long as it takes; but a single model, or a network that threads must not share, leaves no other way.
     How a plan is cut depends on its shape, the budget and the threads torch may use, never on the memory
     that is free.
 
@@ -52,13 +53,13 @@ def execute(plan: Plan, design: Design, target: Target, callbacks: tuple[Callbac
     if by_hand:  # of the columns that are left
         n_weights, _ = plan.network.floats(design.columns.n_columns, n_rows, target.n_outputs)
     n_threads = useful_threads(3.0 * plan.n_models * plan.training.n_draws * n_weights * n_rows)
-    n_side_by_side = min(n_threads, n_teams) if device.type == "cpu" else 1
     budget = plan.training.max_memory or MEMORY.get(device.type, MEMORY["cpu"])
-    size = int(budget // (n_side_by_side * bytes_per_model(plan, design, target, *floats)))
-    size = min(size // plan.n_members, -(-n_teams // n_side_by_side))
-    size = max(1, size) * plan.n_members  # a team stays together
+    most_teams = max(1, int(budget // (plan.n_members * bytes_per_model(plan, design, target, *floats))))
+    n_side_by_side = min(n_threads, n_teams, most_teams) if by_hand else 1
+    size = min(most_teams // n_side_by_side, -(-n_teams // n_side_by_side))
+    size = size * plan.n_members  # a team stays together
     pieces = torch.arange(plan.n_models, device=plan.lam.device).split(size)
-    n_threads = n_threads if n_teams == 1 else 1
+    n_threads = 1 if n_side_by_side > 1 else n_threads
     with process_set_for(n_threads, plan.training.tf32, device, keep_memory=not by_hand):
         if len(pieces) == 1:
             return train(plan, design, target, callbacks)
@@ -75,12 +76,20 @@ def mean_of_members(trained: Trained, name: str, n_members: int) -> Tensor:
     return getattr(trained, name).unflatten(1, (-1, n_members)).mean(2)
 
 
+class _EndedByAnother(RuntimeError):
+    """A stack ends because a callback failed while another was training."""
+
+
 def side_by_side(tasks: list[Callable[[], Trained]], n_threads: int) -> list[Trained]:
     """Return what tasks return, several of them run at a time."""
     if n_threads == 1:
         return [task() for task in tasks]
     with ThreadPoolExecutor(n_threads) as pool:
-        return list(pool.map(lambda task: task(), tasks))
+        running = [pool.submit(task) for task in tasks]
+    errors = [error for future in running if (error := future.exception()) is not None]
+    if errors:  # the first that is not about another stack's
+        raise next((error for error in errors if not isinstance(error, _EndedByAnother)), errors[0])
+    return [future.result() for future in running]
 
 
 def one_at_a_time(callbacks: tuple[Callback, ...]) -> Callback:
@@ -90,7 +99,7 @@ def one_at_a_time(callbacks: tuple[Callback, ...]) -> Callback:
     def call(snapshot: Snapshot) -> None:
         with lock:
             if failed.is_set():
-                raise RuntimeError("Training ended because a callback of another stack failed.")
+                raise _EndedByAnother("Training ended because a callback of another stack failed.")
             try:
                 for callback in callbacks:
                     callback(snapshot)

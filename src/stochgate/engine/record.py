@@ -23,7 +23,7 @@ class Snapshot:
     models : Tensor, shape (n_models,)
         Which models of the plan they are.
     train_loss, held_out_loss : Tensor, shape (n_models,)
-        Members of a team have the team's.
+        Members of a team that is judged have the team's.
     gates : Tensor, shape (n_models, n_gates)
     stage : str
         What the models are trained for: "training" where lam was given, else a stage of the automatic
@@ -108,7 +108,8 @@ class Record:
             self.step[:] = step
             return self.stack
         lowest = judged[:, 0].amin(1).repeat_interleave(plan.n_members)
-        return self._judge(step, models, lowest + plan.lam * models.penalty())
+        judged = torch.where(lowest.isinf(), lowest, lowest + plan.lam * models.penalty())
+        return self._judge(step, models, judged)
 
     def _judge(self, step: int, models: Models, judged: Tensor) -> Tensor:
         """Keep the models that are the best so far; return the positions of those that go on."""
@@ -139,6 +140,8 @@ class Record:
 def _judge_held_out(plan: Plan, teams: Teams, rows: Rows) -> Tensor:
     """Return each team's losses on its held-out rows and on every block of them; NaN without any.
 
+    The loss of a team that diverged is infinite.
+
     Returns
     -------
     Tensor, shape (n_teams, 1 + n_blocks, n_shrinks)
@@ -155,7 +158,11 @@ def _judge_held_out(plan: Plan, teams: Teams, rows: Rows) -> Tensor:
         )
         for output in (teams.shrunk(factor) for factor in plan.shrinks)
     ]
-    return torch.stack(losses, dim=2)
+    judged = torch.stack(losses, dim=2)
+    has_rows = plan.objective.total(rows, teams.test_weights, teams.learned) > 0
+    diverged = judged[:, 0].isnan() & has_rows.unsqueeze(1)  # not: had no row to be judged by
+    judged[:, 0] = judged[:, 0].masked_fill(diverged, torch.inf)
+    return judged
 
 
 def _scatter(values: Tensor, index: Tensor, n_models: int) -> Tensor:

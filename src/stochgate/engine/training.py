@@ -23,8 +23,8 @@ class Training(BaseEstimator):
     n_steps : int, default=600
         Steps of the optimiser.
     batch_size : int or None, default=None
-        Rows a step; None takes all, but about 500 of many rows on paths of penalties over folds (not of
-        Cox models). Cox risk sets are those within the batch.
+        Rows per step; None takes all, but of an automatic choice with many rows parts of them (not of Cox
+        models; docs/how-lambda-is-chosen.md). Cox risk sets are those within the batch.
     optimizer : {"adam", "sgd"}, default="adam"
     lr : float, default=1e-2
         Step size of the network. Linear models whose gates are held open, as after an automatic choice,
@@ -55,8 +55,8 @@ class Training(BaseEstimator):
     tf32 : bool, default=False
         On a GPU, multiply float32 matrices with 10 instead of 23 bits behind the point, which is faster.
     max_memory : int or None, default=None
-        Bytes a stack of models may take in training; what needs more is cut into stacks trained one
-        after another. None is 1 GiB, on a GPU 4 GiB. The data come on top: on a CPU twice where columns of
+        Bytes that models in training may take; what needs more is cut into stacks trained one after
+        another. None is 1 GiB, on a GPU 4 GiB. The data come on top: on a CPU twice where columns of
         closed gates are left out, on a GPU three times, and as often again where a path cuts its rows.
 
     Examples

@@ -9,7 +9,15 @@ from stochgate.engine import Snapshot
 
 # Where each stage of an automatic choice ends, in per cent of an ordinary fit. How many trainings it takes
 # is not known before, so each of them goes half of the way that is left.
-_ENDS = {"path": 50, "survivors": 60, "refit": 70, "growing penalty": 90, "growing": 95, "team": 97}
+_ENDS = {
+    "path": 50,
+    "survivors": 60,
+    "refit": 70,
+    "all": 75,
+    "growing penalty": 90,
+    "growing": 95,
+    "team": 97,
+}
 _END = 99.0  # of other stages
 
 
@@ -39,6 +47,8 @@ class ProgressBar:
 
     def _show(self, snapshot: Snapshot) -> None:
         assert self.bar is not None
+        if int(snapshot.models[0]) != 0:  # of several stacks that train side by side the first is shown
+            return
         if snapshot.step < self.step:  # another training has begun
             self.start = self.bar.n
         self.step = snapshot.step

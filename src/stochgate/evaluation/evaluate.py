@@ -159,8 +159,8 @@ def evaluate(
         accuracy, R2 or the concordance index, so that the base rate is scored alike.
     without_selection : estimator, optional
         What "all columns" is. By default, for models of this library and pipelines that end in one, the
-        model with every gate open, its network and its number of steps chosen on folds of the learning
-        rows.
+        model with every gate open, its network (of those that take the columns as they are) and its
+        number of steps chosen on folds of the learning rows.
     n_jobs : int, optional
         Folds at a time.
     random_state : int, RandomState or None, default=None

@@ -1,5 +1,6 @@
 """One outer fold: the whole fit on its rows, judged on the others, beside what it must beat."""
 
+import copy
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -101,14 +102,26 @@ def _without_selection(rivals: Rivals, fitted: Any, learn: Rows, n_columns: int)
     An automatic choice has judged such models on the way; the best of them needs to be trained only.
     """
     other = rivals.without_selection
-    if other is None and hasattr(fitted, "_on_all_columns"):
-        made = fitted._on_all_columns()
+    if other is None:
+        made = _on_all_columns(fitted)
         if made is not None:
             return made
-    if other is None:
         # steps of a pipeline may make other columns in each fold
         other = _open_all(rivals.model, getattr(list_steps(fitted)[-1][1], "n_features_in_", n_columns))
     return None if other is None else _fit(other, learn)
+
+
+def _on_all_columns(fitted: Any) -> Any:
+    """Return the best model on all columns that the automatic choice (of a last step) has judged."""
+    if not hasattr(fitted, "steps"):
+        return fitted._on_all_columns() if hasattr(fitted, "_on_all_columns") else None
+    *earlier, (name, last) = fitted.steps
+    made = _on_all_columns(last)
+    if made is None:
+        return None
+    pipeline = copy.copy(fitted)
+    pipeline.steps = [*earlier, (name, made)]
+    return pipeline
 
 
 def _open_all(model: Any, n_columns: int) -> Any:

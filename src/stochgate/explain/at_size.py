@@ -8,6 +8,7 @@ from stochgate.choice.cells import REFITS
 from stochgate.choice.exact_k import joint_sets, lams_for_k, refuse_impossible_number
 from stochgate.choice.final import Choice, FinalModel, train_final
 from stochgate.choice.recipe import Recipe, make_recipe
+from stochgate.choice.rows import with_fewer_rows
 
 
 def at_size(choice: Choice, k: int) -> tuple[FinalModel, str]:
@@ -72,7 +73,7 @@ def _free_gates(choice: Choice, lam: float) -> FinalModel:
     """Return a model of free gates at a penalty that is not on the path."""
     problem = choice.problem
     plan = problem.plan(lam, problem.seed, problem.weights[None], problem.fixed[None])
-    trained, design = problem.execute(plan)
+    trained, design = problem.execute(with_fewer_rows(plan))
     on_path = [c for c in choice.candidates if c.cells.stage == "path"]
     nearest = min(on_path, key=lambda c: abs(np.log(c.cells.lams[c.cell] / max(lam, 1e-12))), default=None)
     opened = (trained.models.gates()[0] > 0).cpu().numpy()

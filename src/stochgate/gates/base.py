@@ -11,7 +11,8 @@ from torch import Tensor
 class Gate(BaseEstimator, ABC):
     """A gate: how z is drawn, what it is after training, how likely it is open.
 
-    All tensors have shape ``(n_models, n_gates)``; `noise` is asked for several steps and seeds at once.
+    All tensors have shape ``(n_models, n_gates)``; `noise`, `value` and `open_probability` are asked for
+    several steps at once. Each number depends on its own parameter alone and rises with it.
     Feature groups and costs are not the gate's concern: one gate serves a group of columns, and the
     engine weighs `open_probability` by each gate's cost.
     """
@@ -38,11 +39,11 @@ class Gate(BaseEstimator, ABC):
         """
 
     def sample_slope(self, parameter: Tensor, noise: Tensor) -> Tensor:
-        """Return the derivative of each z by its own parameter."""
+        """Return the derivative of each z by its own parameter, in memory of its own."""
         return _slope(lambda p: self.sample(p, noise), parameter)
 
     def probability_slope(self, parameter: Tensor) -> Tensor:
-        """Return the derivative of each P(z > 0) by its own parameter."""
+        """Return the derivative of each P(z > 0) by its own parameter, in memory of its own."""
         return _slope(self.open_probability, parameter)
 
     @abstractmethod

@@ -11,6 +11,7 @@ import torch
 from scipy.stats import norm
 from torch import Tensor
 
+from stochgate.choice.rows import with_fewer_rows
 from stochgate.engine import DenseColumns, Design, Trained
 from stochgate.problem.problem import Problem
 
@@ -56,9 +57,8 @@ def conditional_p_values(
         return p_values
     weights, test = problem.fold_weights(halves)
     seeds = problem.seed + np.arange(len(halves))
-    trained, design = problem.execute(
-        problem.plan(lam, seeds, weights, problem.fixed[None], last_step=last_step)
-    )
+    plan = problem.plan(lam, seeds, weights, problem.fixed[None], last_step=last_step)
+    trained, design = problem.execute(with_fewer_rows(plan))
     opened = (trained.models.gates() > 0).cpu().numpy()  # (n_models, n_gates)
     tested = np.flatnonzero(candidates & opened.any(axis=0))
     if len(tested) == 0:
