@@ -12,7 +12,7 @@ _GATHERING = 128
 # So does turning X round, so that its columns can be gathered.
 _TURNING = 128
 # Multiplications below which a step's product is over before it is sorted out.
-_WORTH_IT = 4e6
+_WORTH_IT = 5e7
 # Multiplications that take as long as starting another product, there and back.
 _OPENING = 2e7
 # Bytes of gathered columns that stay in a cache until they are multiplied.
