@@ -115,6 +115,8 @@ def _closing_times(
 def judge_sizes(problem: Problem, sets: np.ndarray, lams: np.ndarray, folds: np.ndarray) -> Cells | None:
     """Refit sets of every size on each fold, from small ones on, while larger ones may gain.
 
+    A network with hidden layers is given no more than 300 features, or as many as there are rows.
+
     Where a fold has no column that varies there are no sets, and None is returned.
 
     Parameters
@@ -125,9 +127,11 @@ def judge_sizes(problem: Problem, sets: np.ndarray, lams: np.ndarray, folds: np.
         The last of the sets of each size is the one made from all rows.
     folds : ndarray, shape (n_folds, n_samples), from `make_folds`
     """
-    sizes = sets[:, -1].sum(axis=1)
+    sizes, largest = sets[:, -1].sum(axis=1), sets.shape[2]
+    if not problem.network.is_linear:
+        largest = min(largest, max(DEFAULTS.pauses[-1], folds.shape[1]))
     found: Cells | None = None
-    for low, high in pairwise((0, *DEFAULTS.pauses, sets.shape[2])):
+    for low, high in pairwise((0, *(size for size in DEFAULTS.pauses if size < largest), largest)):
         some = (sizes > low) & (sizes <= high)
         if not some.any():
             continue

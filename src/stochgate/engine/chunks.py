@@ -13,7 +13,7 @@ from stochgate.engine.backend.cpu_step import may_be_by_hand
 from stochgate.engine.backend.process_settings import process_set_for, useful_threads
 from stochgate.engine.data import Design
 from stochgate.engine.loop import train
-from stochgate.engine.plan import Plan
+from stochgate.engine.plan import FREE, Plan
 from stochgate.engine.record import Callback, Snapshot
 from stochgate.engine.trained import Trained, join
 from stochgate.objectives.base import Target
@@ -22,6 +22,8 @@ from stochgate.objectives.base import Target
 MEMORY = {"cpu": 1 << 30, "cuda": 4 << 30}
 
 
+# Multiplications that take as long as to draw a gate and to update it.
+PER_GATE = 1000
 # What is recorded of teams; all else is of models.
 OF_TEAMS = ("train_loss", "held_out_loss", "block_loss", "shrunk_loss")
 
@@ -52,7 +54,9 @@ def execute(plan: Plan, design: Design, target: Target, callbacks: tuple[Callbac
     n_weights = floats[0]
     if by_hand:  # of the columns that are left
         n_weights, _ = plan.network.floats(design.columns.n_columns, n_rows, target.n_outputs)
-    n_threads = useful_threads(3.0 * plan.n_models * plan.training.n_draws * n_weights * n_rows)
+    n_free = int((plan.fixed == FREE).sum())
+    work = 3.0 * plan.n_models * plan.training.n_draws * n_weights * n_rows + PER_GATE * n_free
+    n_threads = useful_threads(work)
     budget = plan.training.max_memory or MEMORY.get(device.type, MEMORY["cpu"])
     most_teams = max(1, int(budget // (plan.n_members * bytes_per_model(plan, design, target, *floats))))
     n_side_by_side = min(n_threads, n_teams, most_teams) if by_hand else 1
