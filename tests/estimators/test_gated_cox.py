@@ -48,6 +48,7 @@ def test_strata_and_entry_times_change_the_model():
         assert not np.allclose(full.predict(X), other.predict(X))
 
 
+@pytest.mark.slow  # two default fits
 def test_a_column_that_only_tells_the_strata_is_dropped_by_strata():
     X, y = late_entries()
     assert auto().fit(X, plain(y)).get_support()[:2].tolist() == [True, True]
