@@ -98,7 +98,6 @@ def check_exactly_k(problem):
 
 @settings(max_examples=30, deadline=None, derandomize=True)
 @given(small_problems())
-@pytest.mark.slow  # default fits of three networks
 def test_exactly_k_gates_are_open_with_groups_and_kept_features(problem):
     check_exactly_k(problem)
 
