@@ -63,11 +63,8 @@ def global_p(problem: Problem, seed: int, groups: np.ndarray | None = None) -> f
 
 def _residual(problem: Problem) -> torch.Tensor:
     """Return the residuals of the model without features, freed of their mean, (n_samples, n_outputs)."""
-    weights, rows, objective = problem.weights[None], problem.target.rows, problem.objective
-    base, learned = problem.base_output(weights)
-    output = base.clone().requires_grad_()
-    (gradient,) = torch.autograd.grad(objective.loss(output, rows, weights, learned).sum(), output)
-    return gradient.mean(1) - gradient[0]
+    (residual,) = problem.base_residual(problem.weights[None])
+    return residual - residual.mean(0)
 
 
 def _deal(peers: np.ndarray, rng: np.random.RandomState) -> np.ndarray:

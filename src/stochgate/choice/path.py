@@ -65,22 +65,30 @@ def agree(path: Cells) -> bool:
     )
 
 
-def train_each_path(problems: Sequence[Problem], lams: np.ndarray, folds: np.ndarray) -> list[Cells]:
+def train_each_path(
+    problems: Sequence[Problem], lams: np.ndarray, folds: np.ndarray, n_larger: int = DEFAULTS.n_larger
+) -> list[Cells]:
     """Train every network's path; one that takes few of many features is offered promising ones.
 
     Parameters
     ----------
     problems, lams, folds : as in `race`
+    n_larger : int
+        How many larger penalties may follow at most.
     """
     paths: list[Cells] = []
     for problem in problems:
         offered = promising(problem, folds, paths) if takes_few(problem) else None
-        paths.append(train_path(problem, lams, folds, offered))
+        paths.append(train_path(problem, lams, folds, offered, n_larger))
     return paths
 
 
 def train_path(
-    problem: Problem, lams: np.ndarray, folds: np.ndarray, offered: np.ndarray | None = None
+    problem: Problem,
+    lams: np.ndarray,
+    folds: np.ndarray,
+    offered: np.ndarray | None = None,
+    n_larger: int = DEFAULTS.n_larger,
 ) -> Cells:
     """Train every penalty on every fold, and larger ones while the largest leaves most gates open.
 
@@ -91,6 +99,8 @@ def train_path(
     problem, lams, folds : as in `race`; the penalties fall
     offered : ndarray of bool, shape (n_folds, n_gates), optional
         The gates that each fold may open; all by default.
+    n_larger : int
+        How many larger penalties may follow at most.
     """
 
     def train(lams: np.ndarray) -> Cells:
@@ -99,7 +109,7 @@ def train_path(
 
     path, free = train(lams), np.tile(~problem.gates.keep, (len(folds), 1))
     free = free if offered is None else free & offered
-    for _ in range(DEFAULTS.n_larger):
+    for _ in range(n_larger):
         if not free.any() or path.settled[0][free].mean() <= DEFAULTS.most_open:
             break
         path = train(path.lams[:1] * DEFAULTS.larger).before(path)

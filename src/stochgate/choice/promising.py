@@ -50,8 +50,7 @@ def told_alone(problem: Problem, folds: np.ndarray) -> np.ndarray:
     1, it is :math:`r^T Z (Z^T Z)^{-1} Z^T r`, summed over the outputs.
     """
     weights, _ = problem.fold_weights(folds)
-    base, learned = problem.base_output(weights)
-    residual = -problem.objective.slope(problem.target.rows, weights, learned)(base)
+    residual = problem.base_residual(weights)
     columns, n_gates = problem.design.columns, problem.design.n_gates
     gate_of = problem.design.gate_of_column()
     order = torch.argsort(gate_of, stable=True)

@@ -4,10 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from stochgate.choice.cells import Cells, train_cells
 from stochgate.choice.comparison import start_comparison
-from stochgate.choice.path import make_lams
-from stochgate.choice.promising import promising, takes_few
+from stochgate.choice.path import make_lams, train_each_path
 from stochgate.choice.rules import Candidate, list_candidates
 from stochgate.problem.problem import Problem
 
@@ -44,13 +42,9 @@ def train_table(problem: Problem, cv: Any, groups: Any, lams: Any, names: list[A
     lams = np.sort(np.asarray(lams, dtype=float).ravel())[::-1]
     if len(lams) == 0 or not np.isfinite(lams).all() or lams[-1] < 0:
         raise ValueError("lams must be numbers not below 0, at least one.")
-    stages: list[list[Cells]] = []
-    for seen in comparison.problems.values():
-        before = [paths[0] for paths in stages]
-        offered = promising(seen, comparison.folds, before)[None] if takes_few(seen) else None
-        allowed = None if offered is None else offered.repeat(len(lams), axis=0)
-        stages.append([train_cells(seen, "path", lams, comparison.folds, allowed)])
-    return path_table(list_candidates(stages), comparison.networks, problem.gates.spread, names)
+    paths = train_each_path(list(comparison.problems.values()), lams, comparison.folds, n_larger=0)
+    candidates = list_candidates([[path] for path in paths])
+    return path_table(candidates, comparison.networks, problem.gates.spread, names)
 
 
 def path_table(candidates: list[Candidate], networks: list[str], spread: Any, names: list[Any]) -> Any:

@@ -189,6 +189,11 @@ class Problem:
         base = self.objective.base(self.target.rows, weights, learned)
         return base.unsqueeze(1).expand(-1, weights.shape[1], -1), learned
 
+    def base_residual(self, weights: Tensor) -> Tensor:
+        """Return minus the gradient of each row's loss in models without features, shaped like outputs."""
+        base, learned = self.base_output(weights)
+        return -self.objective.slope(self.target.rows, weights, learned)(base)
+
     def empty_losses(self, folds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the held-out loss of the model without features: (n_folds,) and (n_folds, n_blocks)."""
         weights, test = self.fold_weights(folds)
