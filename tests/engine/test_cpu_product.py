@@ -203,7 +203,7 @@ def test_models_with_most_gates_open_multiply_all_columns(spare, monkeypatch):
 
 def test_runs_end_where_filling_up_costs_more_than_another_product():
     sizes = [0, 3, 4, 50, None, None, 60, 2]
-    runs = [(r.start, r.stop, widest) for r, widest in product._runs(sizes, at_once=1 << 19, spare=10)]
+    runs = [(r.start, r.stop, widest) for r, widest in product.like_sizes(sizes, 1e6, 1 << 19)]
     assert runs == [(0, 3, 4), (3, 4, 50), (4, 6, None), (6, 7, 60), (7, 8, 2)]
 
 

@@ -61,8 +61,7 @@ def execute(plan: Plan, design: Design, target: Target, callbacks: tuple[Callbac
     most_teams = max(1, int(budget // (plan.n_members * bytes_per_model(plan, design, target, *floats))))
     n_side_by_side = min(n_threads, n_teams, most_teams) if by_hand else 1
     size = min(most_teams // n_side_by_side, -(-n_teams // n_side_by_side))
-    size = size * plan.n_members  # a team stays together
-    pieces = torch.arange(plan.n_models, device=plan.lam.device).split(size)
+    pieces = [piece.to(device) for piece in cut_models(n_teams, plan.n_members, -(-n_teams // size))]
     n_threads = 1 if n_side_by_side > 1 else n_threads
     with process_set_for(n_threads, plan.training.tf32, device, keep_memory=not by_hand):
         if len(pieces) == 1:
@@ -72,7 +71,20 @@ def execute(plan: Plan, design: Design, target: Target, callbacks: tuple[Callbac
             [partial(train, plan.take(piece), design, target, callbacks, piece) for piece in pieces],
             n_side_by_side,
         )
-    return join_results(plan, parts)
+    return join_results(plan, parts, torch.cat(pieces).argsort())
+
+
+def cut_models(n_teams: int, n_members: int, n_pieces: int) -> list[Tensor]:
+    """Return the models of each stack: every so many-th team, since those that cost most are neighbours.
+
+    Examples
+    --------
+    >>> from stochgate.engine.chunks import cut_models
+    >>> cut_models(n_teams=3, n_members=2, n_pieces=2)
+    [tensor([0, 1, 4, 5]), tensor([2, 3])]
+    """
+    models = torch.arange(n_teams * n_members).view(n_teams, n_members)
+    return [models[i::n_pieces].flatten() for i in range(n_pieces)]
 
 
 def mean_of_members(trained: Trained, name: str, n_members: int) -> Tensor:
@@ -125,18 +137,29 @@ def bytes_per_model(plan: Plan, design: Design, target: Target, weights: int, ac
     return floats * plan.weights.element_size()
 
 
-def join_results(plan: Plan, parts: list[Trained]) -> Trained:
-    """Join the results of stacks that were trained one after another."""
+def join_results(plan: Plan, parts: list[Trained], order: Tensor) -> Trained:
+    """Join the results of stacks, in the order of the plan.
+
+    Parameters
+    ----------
+    plan : Plan
+    parts : list of Trained
+    order : int64 Tensor, shape (n_models,)
+        Where each model of the plan is found in the stacks, one after another.
+    """
     longest = max((part.steps for part in parts), key=len)
-    recorded = (*OF_TEAMS, "gate_path")
+
+    def joined(name: str, place: Tensor) -> Tensor:
+        return torch.cat([_lengthen(getattr(part, name), len(longest)) for part in parts], dim=1)[:, place]
+
+    of_teams = order[:: plan.n_members] // plan.n_members
+    recorded = {name: joined(name, of_teams) for name in OF_TEAMS}
     return Trained(
-        join(plan, [part.models for part in parts]),
-        torch.cat([part.step for part in parts]),
-        longest,
-        *(
-            torch.cat([_lengthen(getattr(part, name), len(longest)) for part in parts], dim=1)
-            for name in recorded
-        ),
+        models=join(plan, [part.models for part in parts], order),
+        step=torch.cat([part.step for part in parts])[order],
+        steps=longest,
+        gate_path=joined("gate_path", order),
+        **recorded,
     )
 
 

@@ -33,7 +33,7 @@ class DenseColumns:
             return WholeProduct.apply(
                 self._with_ones, lambda: self._ones_by_column, weight, scale, shift, bias
             )
-        return GatedProduct.apply(self.X, lambda: self.by_column, self.once, weight, scale, shift, bias)
+        return GatedProduct.apply(self, weight, scale, shift, bias)
 
     @cached_property
     def _with_ones(self) -> Tensor:
@@ -107,7 +107,8 @@ class Design:
     Attributes
     ----------
     columns : Columns
-    gate_of : Tensor, shape (n_columns,), or None when every column has a gate of its own
+    gate_of : Tensor, shape (n_columns,), or None when every column has a gate of its own; of shape
+        (n_models, n_columns) where each model has columns of its own (`backend/own_columns.py`)
     n_gates : int
     kept : Tensor of int, or None for all
         The columns left of all those the network was made for, when gates are closed for good.
@@ -138,7 +139,16 @@ class Design:
 
     def spread(self, z: Tensor) -> Tensor:
         """Give every column its gate's value: (n_models, n_gates) -> (n_models, n_columns)."""
-        return z if self.gate_of is None else z[:, self.gate_of]
+        if self.gate_of is None:
+            return z
+        return z[:, self.gate_of] if self.gate_of.ndim == 1 else z.gather(1, self.gate_of)
+
+    def collect(self, values: Tensor) -> Tensor:
+        """Sum the values of each gate's columns: (n_models, n_columns) -> (n_models, n_gates)."""
+        if self.gate_of is None:
+            return values
+        summed = values.new_zeros(len(values), self.n_gates)
+        return summed.scatter_add_(1, self.gate_of.expand_as(values), values)
 
     def all_columns(self, flags: Tensor) -> Tensor:
         """Ask of every gate whether a flag holds for all its columns, shape (n_models, n_gates)."""

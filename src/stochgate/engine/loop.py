@@ -7,8 +7,10 @@ from itertools import cycle, islice, repeat
 import torch
 from torch import Tensor
 
+from stochgate.engine.backend.cpu_step import layers_by_hand
+from stochgate.engine.backend.own_columns import own_columns_of, pack
 from stochgate.engine.data import Columns, Design, learn_scaling
-from stochgate.engine.descent import make_descent
+from stochgate.engine.descent import Accelerated, find_steps
 from stochgate.engine.optimizers import AnyOptimizer
 from stochgate.engine.plan import CLOSED, FREE, Plan
 from stochgate.engine.record import Callback, Record, snapshot_steps
@@ -49,32 +51,39 @@ def train(
     Trained
     """
     training = plan.training
-    models = start(plan, design, target)
-    record = Record(models, design, target, numbers)
+    models, packing = start(plan, design, target), None
+    sizes = find_steps(models, design, target.rows) if plan.accelerated else {}
+    if layers_by_hand(models, design) is not None:
+        models, design, packing = pack(models, design)
+    record = Record(models, target, numbers)
     optimizer: AnyOptimizer
     if plan.accelerated:
-        optimizer = make_descent(models, design, target.rows)
+        optimizer = Accelerated(models.parameters, sizes)
     else:
         optimizer = make_optimizer(models, training)
     take_step = make_step(models, design, optimizer)
     noise = draw_noise(plan, design.n_gates, 0)
     snapshots = snapshot_steps(plan) | {plan.last_step}
-    for step, (columns, rows, index) in enumerate(batches(design, target, models.plan), start=1):
+    batch = batches(design, target, plan)
+    for step in range(1, (plan.last_step or training.n_steps) + 1):
+        columns, rows, index = next(batch)
         lam = models.plan.lam * training.penalty_factor((step - 1) / training.n_steps)
         if not plan.accelerated:
             set_lr(optimizer, network_lr(training, step - 1))
         take_step(columns, rows, index, next(noise), lam)
         if step in snapshots:
-            going_on = record.add(step, models, callbacks)
+            going_on = record.add(step, models, design, callbacks)
             if len(going_on) < models.plan.n_models:
                 if len(going_on) == 0:
                     break
                 models, optimizer = drop_stopped(models, optimizer, going_on)
+                if packing is not None:  # each has columns of its own
+                    design = own_columns_of(design, going_on)
+                    batch = batches(design, target, models.plan, step)
                 take_step = make_step(models, design, optimizer)
                 noise = draw_noise(models.plan, design.n_gates, step)
-        if step == plan.last_step:
-            break
-    return record.result()
+    trained = record.result()
+    return trained if packing is None else replace(trained, models=packing.unpack(trained.models))
 
 
 def start(plan: Plan, design: Design, target: Target) -> Models:
@@ -113,8 +122,10 @@ def draw_noise(plan: Plan, n_gates: int, step: int) -> Iterator[Tensor]:
         step += block
 
 
-def batches(design: Design, target: Target, plan: Plan) -> Iterator[tuple[Columns, Rows, Tensor | None]]:
-    """Yield each step's columns, rows of y and their index; the order is the same for all models."""
+def batches(
+    design: Design, target: Target, plan: Plan, step: int = 0
+) -> Iterator[tuple[Columns, Rows, Tensor | None]]:
+    """Yield the columns, rows of y and their index of each step after `step`, the same for all models."""
     training, columns = plan.training, design.columns
     size = training.batch_size
 
@@ -123,13 +134,13 @@ def batches(design: Design, target: Target, plan: Plan) -> Iterator[tuple[Column
         return columns.rows(there, once), plan.objective.take(target.rows, there), there
 
     if plan.turns:
-        yield from islice(cycle([batch(index, once=False) for index in plan.turns]), training.n_steps)
+        yield from islice(cycle([batch(index, once=False) for index in plan.turns]), step, None)
     elif size is None or size >= columns.n_samples:
-        yield from repeat((columns, target.rows, None), training.n_steps)
+        yield from repeat((columns, target.rows, None))
     else:
         generator = torch.Generator().manual_seed(plan.data_seed)
         order: list[Tensor] = []
-        for _ in range(training.n_steps):
+        while True:
             if not order:
                 order = list(torch.randperm(columns.n_samples, generator=generator).split(size))[::-1]
             yield batch(order.pop(), once=True)

@@ -59,7 +59,7 @@ class Record:
     One without held-out rows is not judged and trains to the end. Models of a team stop together.
     """
 
-    def __init__(self, models: Models, design: Design, target: Target, numbers: Tensor | None):
+    def __init__(self, models: Models, target: Target, numbers: Tensor | None):
         plan = models.plan
         self.patience = plan.training.patience
         self.final = models if self.patience is None else models.copy()
@@ -70,9 +70,8 @@ class Record:
         self.best = torch.full_like(plan.lam, torch.inf)
         self.stale = torch.zeros_like(self.stack)
         self.target, self.rows = target, target.rows
-        self.design = design
+        self.seen: tuple[Design, Design] | None = None  # all rows, and those on which snapshots are taken
         if plan.judged is not None:
-            self.design = replace(design, columns=design.columns.rows(plan.judged, once=False))
             self.rows = plan.objective.take(target.rows, plan.judged)
         self.snapshots: list[tuple[Any, ...]] = []
 
@@ -81,13 +80,15 @@ class Record:
         self,
         step: int,
         models: Models,
+        design: Design,
         callbacks: tuple[Callback, ...],
     ) -> Tensor:
         """Record a snapshot of the stack; return the positions in it of the models it goes on with.
 
         On a GPU models that have stopped leave the stack when half of it has: its step is recorded anew.
         """
-        plan, teams = models.plan, models.teams(self.design, self.target, models.plan.judged)
+        plan = models.plan
+        teams = models.teams(self._with_judged_rows(plan, design), self.target, plan.judged)
         train_loss = plan.objective.mean_loss(teams.output, self.rows, teams.weights, teams.learned)
         judged = _judge_held_out(plan, teams, self.rows)  # (n_teams, 1 + n_blocks, n_shrinks)
         held_out, by_block = judged[:, 0, -1], judged[:, 1:, -1]
@@ -110,6 +111,15 @@ class Record:
         lowest = judged[:, 0].amin(1).repeat_interleave(plan.n_members)
         judged = torch.where(lowest.isinf(), lowest, lowest + plan.lam * models.penalty())
         return self._judge(step, models, judged)
+
+    def _with_judged_rows(self, plan: Plan, design: Design) -> Design:
+        """Return the design with the rows on which snapshots are taken; they are gathered once."""
+        if plan.judged is None:
+            return design
+        if self.seen is None or self.seen[0] is not design:
+            columns = design.columns.rows(plan.judged, once=False)
+            self.seen = design, replace(design, columns=columns)
+        return self.seen[1]
 
     def _judge(self, step: int, models: Models, judged: Tensor) -> Tensor:
         """Keep the models that are the best so far; return the positions of those that go on."""

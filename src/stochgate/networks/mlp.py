@@ -150,9 +150,6 @@ class MLP(Network):
             h = h + skipped
         return h[:, :, : columns.n_samples].transpose(1, 2)
 
-    def half_as_wide(self) -> "MLP":  # noqa: D102
-        return clone(self).set_params(hidden=tuple(max(1, width // 2) for width in self.hidden))
-
     def layers(self, parameters: Parameters) -> Layers | None:  # noqa: D102
         if "skip" in parameters or type(self).forward is not MLP.forward:
             return None

@@ -1,8 +1,8 @@
 """The product of gated weights with the columns, which leaves out the columns whose gates are 0."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -53,6 +53,17 @@ class Buffers:
         return flat[:n].view(shape)
 
 
+class SharedColumns(Protocol):
+    """Columns that all models share; `once` says that they are multiplied once only, as a mini-batch is."""
+
+    X: Tensor  # (n_samples, n_columns)
+    once: bool
+
+    @property
+    def by_column(self) -> Tensor:
+        """X transposed, in contiguous memory."""
+
+
 Parts = list[tuple[slice, Tensor | None]]
 
 
@@ -76,9 +87,7 @@ class Product:
 
     def forward(
         self,
-        X: Tensor,
-        by_column: Callable[[], Tensor],
-        once: bool,
+        columns: SharedColumns,
         *,
         scale: Tensor,
         bias: Tensor | None,
@@ -88,18 +97,14 @@ class Product:
 
         Parameters
         ----------
-        X : Tensor, shape (n_samples, n_columns)
-        by_column : callable
-            Returns X transposed, in contiguous memory.
-        once : bool
-            Whether this X is multiplied once, as a mini-batch is.
+        columns : SharedColumns
         scale : Tensor, shape (n_models, n_columns)
         bias : Tensor, shape (n_models, n_units), or None for 0
         h : Tensor, shape (n_models, n_units, n_samples)
         """
-        self.X, self.by_column, self.scale = X, by_column, scale
-        weight = self.weight
-        self.parts = _choose_parts(weight, scale, len(X), once)
+        X = columns.X
+        self.columns, self.scale, weight = columns, scale, self.weight
+        self.parts = _choose_parts(weight, scale, len(X), columns.once)
         constant = weight.new_zeros(weight.shape[:2]) if bias is None else bias
         if self.shift is not None:
             constant = constant - of_shift(weight, scale, self.shift)
@@ -136,8 +141,8 @@ class Product:
             The sum of `grad` over the rows.
         """
         if self.parts is None:
-            torch.mm(grad.flatten(0, 1), self.X, out=of_weight.flatten(0, 1))
-            of_open = self._ungate(of_weight, self.weight, self.scale, self.shift, summed, of_scale)
+            torch.mm(grad.flatten(0, 1), self.columns.X, out=of_weight.flatten(0, 1))
+            of_open = ungate(self.buffers, of_weight, self.weight, self.scale, self.shift, summed, of_scale)
             if of_scale is not None:
                 of_scale.copy_(of_open)
             return
@@ -150,8 +155,9 @@ class Product:
             scale, of = self.scale[models], None if of_scale is None else of_scale[models]
             if index is None:
                 of_gated = of_weight[models]
-                torch.mm(grad[models].flatten(0, 1), self.X, out=of_gated.flatten(0, 1))
-                of_open = self._ungate(of_gated, self.weight[models], scale, shift, summed[models], of)
+                torch.mm(grad[models].flatten(0, 1), self.columns.X, out=of_gated.flatten(0, 1))
+                weight = self.weight[models]
+                of_open = ungate(self.buffers, of_gated, weight, scale, shift, summed[models], of)
                 if of is not None:
                     of.copy_(of_open)
                 continue
@@ -159,32 +165,14 @@ class Product:
             shift = None if shift is None else shift.gather(1, index)
             of_gated = self.buffers("of gated", *w.shape)
             torch.bmm(grad[models], self._gather(index).transpose(1, 2), out=of_gated)
-            of_open = self._ungate(of_gated, w, scale, shift, summed[models], of)
+            of_open = ungate(self.buffers, of_gated, w, scale, shift, summed[models], of)
             if of is not None:
                 of.scatter_(1, index, of_open)
             of_weight[models].scatter_(2, _per_unit(index, self.weight), of_gated)
 
-    def _ungate(
-        self,
-        of_gated: Tensor,
-        weight: Tensor,
-        scale: Tensor,
-        shift: Tensor | None,
-        summed: Tensor,
-        of_scale: Tensor | None,
-    ) -> Tensor:
-        """Turn the gradient of gated weights, in place, into that of weights; return the factors'."""
-        if shift is not None:
-            of_gated.addcmul_(summed.unsqueeze(2), shift.unsqueeze(1), value=-1)
-        of_open = summed
-        if of_scale is not None:
-            of_open = torch.mul(of_gated, weight, out=self.buffers("gated", *weight.shape)).sum(1)
-        of_gated.mul_(scale.unsqueeze(1))
-        return of_open
-
     def _gather(self, index: Tensor) -> Tensor:
         """Return every model's columns, index (n, n_open) -> (n, n_open, n_samples)."""
-        by_column = self.by_column()
+        by_column = self.columns.by_column
         gathered = self.buffers("columns", index.numel(), by_column.shape[1])
         torch.index_select(by_column, 0, index.flatten(), out=gathered)
         return gathered.view(*index.shape, -1)
@@ -196,9 +184,7 @@ class GatedProduct(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any,
-        X: Tensor,
-        by_column: Callable[[], Tensor],
-        once: bool,
+        columns: SharedColumns,
         weight: Tensor,
         scale: Tensor,
         shift: Tensor | None,
@@ -206,19 +192,38 @@ class GatedProduct(torch.autograd.Function):
     ) -> Tensor:
         """Multiply; the parameters are those of `Product`."""
         ctx.product = Product(weight, shift, Buffers(weight))
-        h = weight.new_empty(*weight.shape[:2], len(X))
-        return ctx.product.forward(X, by_column, once, scale=scale, bias=bias, h=h)
+        h = weight.new_empty(*weight.shape[:2], len(columns.X))
+        return ctx.product.forward(columns, scale=scale, bias=bias, h=h)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         """Return the gradients of weight, scale and bias; those of columns left out are 0."""
-        wants_scale, wants_bias = ctx.needs_input_grad[4], ctx.needs_input_grad[6]
+        wants_scale, wants_bias = ctx.needs_input_grad[2], ctx.needs_input_grad[4]
         summed = grad.sum(2)
         weight = ctx.product.weight
         of_weight = weight.new_empty(weight.shape)  # in order, whatever the order of the weights
         of_scale = torch.empty_like(ctx.product.scale) if wants_scale else None
         ctx.product.backward(grad, of_weight, of_scale, summed)
-        return None, None, None, of_weight, of_scale, None, summed if wants_bias else None
+        return None, of_weight, of_scale, None, summed if wants_bias else None
+
+
+def ungate(
+    buffers: Buffers,
+    of_gated: Tensor,
+    weight: Tensor,
+    scale: Tensor,
+    shift: Tensor | None,
+    summed: Tensor,
+    of_scale: Tensor | None,
+) -> Tensor:
+    """Turn the gradient of gated weights, in place, into that of weights; return the factors'."""
+    if shift is not None:
+        of_gated.addcmul_(summed.unsqueeze(2), shift.unsqueeze(1), value=-1)
+    of_open = summed
+    if of_scale is not None:
+        of_open = torch.mul(of_gated, weight, out=buffers("gated", *weight.shape)).sum(1)
+    of_gated.mul_(scale.unsqueeze(1))
+    return of_open
 
 
 def of_shift(weight: Tensor, scale: Tensor, shift: Tensor) -> Tensor:
@@ -254,7 +259,7 @@ def _choose_parts(weight: Tensor, scale: Tensor, n_samples: int, once: bool) -> 
     columns = torch.arange(n_columns, device=scale.device).expand_as(rank)
     order = torch.empty_like(rank).scatter_(1, rank, columns)  # (n_models, n_columns)
     parts: Parts = []
-    for models, size in _runs(sizes, at_once, _OPENING / (2 * n_units * n_samples)):
+    for models, size in like_sizes(sizes, n_units * n_samples, at_once):
         if size is None:
             parts.append((models, None))
         else:  # one model's columns may be more than a cache holds
@@ -262,12 +267,33 @@ def _choose_parts(weight: Tensor, scale: Tensor, n_samples: int, once: bool) -> 
     return parts
 
 
-def _runs(sizes: Sequence[int | None], at_once: int, spare: float) -> Iterator[tuple[slice, int | None]]:
-    """Cut models into runs of like sizes, None for all columns; yield each with its largest size.
+def spare_columns(work: float) -> float:
+    """Return how many columns cost as much as another product, at so many multiplications per column."""
+    return _OPENING / (2 * work)
+
+
+def like_sizes(
+    sizes: Sequence[int | None], work: float, at_once: float = math.inf
+) -> list[tuple[slice, int | None]]:
+    """Cut models into runs of like sizes, None for all columns; return each with its largest size.
 
     A run ends where it would gather more than `at_once` columns, or where filling up its smaller sets costs
-    more than another product: more than `spare` columns.
+    more than another product.
+
+    Parameters
+    ----------
+    sizes : sequence of int or None
+    work : float
+        Multiplications per column of a model.
+    at_once : float
+
+    Examples
+    --------
+    >>> from stochgate.engine.backend.cpu_product import like_sizes
+    >>> like_sizes([1, 2, 9, 40, 45], work=1e6)
+    [(slice(0, 2, None), 2), (slice(2, 3, None), 9), (slice(3, 5, None), 45)]
     """
+    runs, spare = [], spare_columns(work)
     start, widest, total = 0, sizes[0], sizes[0] or 0
     for m, size in enumerate(sizes[1:], start=1):
         if size is None or widest is None:
@@ -277,7 +303,7 @@ def _runs(sizes: Sequence[int | None], at_once: int, spare: float) -> Iterator[t
             filled = (m + 1 - start) * wider
             joins = filled <= at_once and filled - more <= spare
         if not joins:
-            yield slice(start, m), widest
+            runs.append((slice(start, m), widest))
             start, wider, more = m, size, size or 0
         widest, total = wider, more
-    yield slice(start, len(sizes)), widest
+    return [*runs, (slice(start, len(sizes)), widest)]

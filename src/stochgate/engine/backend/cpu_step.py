@@ -6,11 +6,13 @@ autograd would compute.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from stochgate.engine.backend.cpu_product import Buffers, Product
+from stochgate.engine.backend.own_columns import OwnColumns, OwnProduct
 from stochgate.engine.data import Columns, DenseColumns, Design
 from stochgate.engine.optimizers import AnyOptimizer
 from stochgate.engine.plan import FREE, Plan
@@ -34,18 +36,22 @@ _UNDO: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 
 def make_cpu_step(models: Models, design: Design, optimizer: AnyOptimizer) -> "CpuStep | None":
     """Return the step that is written out, or None where autograd is needed."""
-    layers = models.plan.network.layers(models.parameters)
+    layers = layers_by_hand(models, design)
+    return None if layers is None else CpuStep(models, design, optimizer, layers)
+
+
+def layers_by_hand(models: Models, design: Design) -> Layers | None:
+    """Return the layers of networks whose step can be written out, or None."""
     own_penalty = models.plan.network.penalty(models.parameters) is not None
-    cuda = models.gate_parameter.is_cuda
-    if cuda or own_penalty or layers is None or not may_be_by_hand(models.plan, design):
+    if models.gate_parameter.is_cuda or own_penalty or not may_be_by_hand(models.plan, design):
         return None
-    return CpuStep(models, design, optimizer, layers)
+    return models.plan.network.layers(models.parameters)
 
 
 def may_be_by_hand(plan: Plan, design: Design) -> bool:
     """Return whether the steps of a plan may be written out: for an MLP on dense columns, as a rule."""
-    activation = getattr(plan.network, "activation", None)
-    return isinstance(design.columns, DenseColumns) and activation in _APPLY and plan.training.n_draws == 1
+    activation, dense = getattr(plan.network, "activation", None), (DenseColumns, OwnColumns)
+    return isinstance(design.columns, dense) and activation in _APPLY and plan.training.n_draws == 1
 
 
 class CpuStep:
@@ -69,14 +75,14 @@ class CpuStep:
         mu = models.gate_parameter
         mu.grad = None if models.none_free else torch.empty_like(mu)
         self.free = models.fixed == FREE
-        self.first = Product(layers.weights[0], models.scaling.shift, self.buffers)
+        product: type[Any] = OwnProduct if isinstance(design.columns, OwnColumns) else Product
+        self.first: Product | OwnProduct = product(layers.weights[0], models.scaling.shift, self.buffers)
 
     @torch.no_grad()
     def __call__(
         self, columns: Columns, rows: Rows, index: Tensor | None, noise: Tensor, lam: Tensor
     ) -> None:
         """Take a step."""
-        assert isinstance(columns, DenseColumns)
         z = self.models.draw(noise[0])  # (n_models, n_gates)
         outputs = self._forward(columns, z)
         grad = self._slope(columns, rows, index)(outputs[-1].transpose(1, 2)).transpose(1, 2)
@@ -85,13 +91,11 @@ class CpuStep:
             self._gates_backward(of_scale, noise[0], lam)
         self.optimizer.step()
 
-    def _forward(self, columns: DenseColumns, z: Tensor) -> list[Tensor]:
+    def _forward(self, columns: Any, z: Tensor) -> list[Tensor]:
         """Return every layer's outputs, each of shape (n_models, n_units, n_samples)."""
         models, layers = self.models, self.layers
         h = self.first.forward(
-            columns.X,
-            lambda: columns.by_column,
-            columns.once,
+            columns,
             scale=self.design.spread(z) * models.scaling.scale,
             bias=layers.biases[0],
             h=self.buffers("first layer", *layers.weights[0].shape[:2], columns.n_samples),
@@ -109,7 +113,7 @@ class CpuStep:
             outputs.append(h)
         return outputs
 
-    def _slope(self, columns: DenseColumns, rows: Rows, index: Tensor | None) -> Slope:
+    def _slope(self, columns: Any, rows: Rows, index: Tensor | None) -> Slope:
         """Return the loss's gradient on a batch, as a function of the outputs."""
         if id(columns) in self.slopes:
             return self.slopes[id(columns)]
@@ -150,10 +154,7 @@ class CpuStep:
         """Write the gates' gradient: that of the loss, of free gates, and that of the penalty."""
         models, gate, mu = self.models, self.models.plan.gate, self.models.gate_parameter
         of_gate = of_scale.mul_(models.scaling.scale)
-        if self.design.gate_of is not None:
-            summed = torch.zeros_like(mu)
-            of_gate = summed.index_add_(1, self.design.gate_of, of_gate)
-        of_gate = of_gate * gate.sample_slope(mu, noise)
+        of_gate = self.design.collect(of_gate) * gate.sample_slope(mu, noise)
         if not models.all_free:
             of_gate.masked_fill_(~self.free, 0)
         of_penalty = gate.probability_slope(mu).mul_(models.shares)

@@ -1,0 +1,187 @@
+"""Refits of a few columns each, in a stack that has many: each model is trained on its own columns.
+
+A column whose gate is closed for good adds nothing, and the weights on it never move. So it is left out
+exactly, and put back with its initial weights at the end.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
+from typing import Any, cast
+
+import torch
+from torch import Tensor
+
+from stochgate.engine.backend.cpu_product import Buffers, like_sizes, of_shift, spare_columns, ungate
+from stochgate.engine.data import Columns, DenseColumns, Design, Scaling
+from stochgate.engine.plan import OPEN
+from stochgate.engine.trained import Models
+
+_FIRST = "weight_0"  # what chains of layers (`Network.layers`) call their first weights
+_MOST_SHARE = 0.75  # of the work on all columns: one product of all models is a little faster
+_MOST_BYTES = 1 << 28  # that the gathered columns of all models may take
+
+
+class OwnColumns:
+    """Every model's own columns, in parts of models whose numbers of columns are alike.
+
+    Parameters
+    ----------
+    parts : list of Tensor, each of shape (n_models, n_columns, n_samples)
+        Of models in their order. Models have weights for as many columns as the widest part has.
+    are_centred : bool
+    """
+
+    once = False
+
+    def __init__(self, parts: list[Tensor], are_centred: bool):
+        self.parts, self.are_centred = parts, are_centred
+        self.n_samples = parts[0].shape[2]
+        self.n_columns = max(part.shape[1] for part in parts)
+
+    def runs(self) -> Iterator[tuple[slice, Tensor]]:
+        """Yield the models of each part, and their columns."""
+        ends = accumulate((len(part) for part in self.parts), initial=0)
+        for (start, end), part in zip(pairwise(ends), self.parts, strict=True):
+            yield slice(start, end), part
+
+    def affine(self, weight: Tensor, scale: Tensor, shift: Tensor | None, bias: Tensor | None) -> Tensor:
+        """Return all models' first layers, shape (n_models, n_units, n_samples)."""
+        gated = weight * scale.unsqueeze(1)
+        constant = weight.new_zeros(weight.shape[:2]) if bias is None else bias
+        if shift is not None:
+            constant = constant - (gated @ shift.unsqueeze(2)).squeeze(2)
+        parts = [
+            torch.baddbmm(constant[models].unsqueeze(2), gated[models, :, : X.shape[1]], X)
+            for models, X in self.runs()
+        ]
+        return torch.cat(parts)
+
+    def rows(self, index: Tensor | slice, once: bool = False) -> "OwnColumns":
+        """Return some of the rows."""
+        some = [
+            part[:, :, index] if isinstance(index, slice) else part.index_select(2, index)
+            for part in self.parts
+        ]
+        return OwnColumns(some, self.are_centred)
+
+    def of_models(self, index: Tensor) -> "OwnColumns":
+        """Return the columns of some of the models, in their order."""
+        some = [X[index[(index >= m.start) & (index < m.stop)] - m.start] for m, X in self.runs()]
+        return OwnColumns([part for part in some if len(part)], self.are_centred)
+
+
+class OwnProduct:
+    """Every model's first layer on its own gated columns, and its gradients; as `cpu_product.Product`.
+
+    Parameters
+    ----------
+    weight : Tensor, shape (n_models, n_units, n_columns)
+    shift : Tensor, shape (n_models, n_columns), or None for no shift
+    buffers : Buffers
+    """
+
+    def __init__(self, weight: Tensor, shift: Tensor | None, buffers: Buffers):
+        self.weight, self.shift, self.buffers = weight, shift, buffers
+
+    def forward(self, columns: Any, *, scale: Tensor, bias: Tensor | None, h: Tensor) -> Tensor:
+        """Multiply `OwnColumns`, and write the result to `h`, shape (n_models, n_units, n_samples)."""
+        self.columns: OwnColumns = columns
+        self.scale, weight = scale, self.weight
+        constant = weight.new_zeros(weight.shape[:2]) if bias is None else bias
+        if self.shift is not None:
+            constant = constant - of_shift(weight, scale, self.shift)
+        constant = constant.unsqueeze(2)
+        for models, X in columns.runs():
+            some = models, slice(None), slice(X.shape[1])
+            gated = self.buffers("gated", *weight[some].shape)
+            torch.mul(weight[some], scale[models, : X.shape[1]].unsqueeze(1), out=gated)
+            torch.baddbmm(constant[models], gated, X, out=h[models])
+        return h
+
+    def backward(self, grad: Tensor, of_weight: Tensor, of_scale: Tensor | None, summed: Tensor) -> None:
+        """Write the gradient of weight, 0 for columns that are none; gates are held and have none."""
+        if len(self.columns.parts) > 1:
+            of_weight.zero_()
+        for models, X in self.columns.runs():
+            some, n = (models, slice(None), slice(X.shape[1])), X.shape[1]
+            shift = None if self.shift is None else self.shift[models, :n]
+            of_gated = self.buffers("of gated", *self.weight[some].shape)
+            torch.bmm(grad[models], X.transpose(1, 2), out=of_gated)
+            scale = self.scale[models, :n]
+            ungate(self.buffers, of_gated, self.weight[some], scale, shift, summed[models], None)
+            of_weight[some] = of_gated
+
+
+def own_columns_of(design: Design, models: Tensor) -> Design:
+    """Return the packed design of some of the models."""
+    assert isinstance(design.columns, OwnColumns)
+    assert design.gate_of is not None
+    columns = cast(Columns, design.columns.of_models(models))
+    return replace(design, columns=columns, gate_of=design.gate_of[models])
+
+
+@dataclass(frozen=True)
+class Packing:
+    """What was packed, to be put back into its place.
+
+    Attributes
+    ----------
+    models : Models
+        As they were before.
+    index : int64 Tensor, shape (n_models, n_columns)
+        The columns that each model has kept, filled up with closed ones.
+    """
+
+    models: Models
+    index: Tensor
+
+    def unpack(self, packed: Models) -> Models:
+        """Return trained models with all columns."""
+        first = self.models.parameters[_FIRST].detach().clone()
+        first.scatter_(2, _per_unit(self.index, first), packed.parameters[_FIRST].detach())
+        return replace(
+            packed,
+            parameters={**packed.parameters, _FIRST: first},
+            scaling=self.models.scaling,
+        )
+
+
+def pack(models: Models, design: Design) -> tuple[Models, Design, Packing | None]:
+    """Give each model its open columns alone, where that is less work.
+
+    Only for networks whose step is written out, with hidden layers (of a linear model the products are
+    least of the work) and gates that are held (of free ones most are closed at each step, and other ones),
+    and unless rows are gathered anew at each step.
+    """
+    columns, plan = design.columns, models.plan
+    assert isinstance(columns, DenseColumns)
+    if not models.none_free or plan.network.is_linear or plan.training.batch_size:
+        return models, design, None
+    may_open = design.spread(models.fixed == OPEN) & (models.scaling.scale != 0)
+    weight, scaling = models.parameters[_FIRST], models.scaling
+    per_column = float(weight.shape[1] * columns.n_samples)
+    counts = may_open.sum(1).clamp_min(1)
+    runs = [(run, int(counts[run].max())) for run, _ in like_sizes(counts.tolist(), per_column)]
+    n_taken = sum((run.stop - run.start) * size for run, size in runs)
+    n_bytes = n_taken * columns.n_samples * columns.X.element_size()
+    work = n_taken + (len(runs) - 1) * spare_columns(per_column)
+    if work > _MOST_SHARE * may_open.numel() or n_bytes > _MOST_BYTES:
+        return models, design, None
+    widest = max(size for _, size in runs)
+    index = torch.argsort((~may_open).to(torch.int8), dim=1, stable=True)[:, :widest]  # open ones first
+    own = OwnColumns([columns.by_column[index[run, :size]] for run, size in runs], columns.are_centred)
+    packed = replace(
+        models,
+        parameters={**models.parameters, _FIRST: weight.gather(2, _per_unit(index, weight))},
+        scaling=Scaling(
+            scaling.scale.gather(1, index) * may_open.gather(1, index),
+            None if scaling.shift is None else scaling.shift.gather(1, index),
+        ),
+    )
+    gate_of = design.gate_of_column()[index]
+    return packed, replace(design, columns=cast(Columns, own), gate_of=gate_of), Packing(models, index)
+
+
+def _per_unit(index: Tensor, weight: Tensor) -> Tensor:
+    return index.unsqueeze(1).expand(-1, weight.shape[1], -1)
