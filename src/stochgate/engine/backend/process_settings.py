@@ -10,7 +10,7 @@ from functools import cache
 import torch
 
 # Multiplications a step that keep a thread busy: those of shorter steps wait for Python's lock instead.
-_PER_THREAD = 5e7
+_PER_THREAD = 2.5e7
 # glibc's names for the largest block taken from its heap and the most free memory it keeps there,
 _LARGEST_OF_HEAP, _KEPT = -3, -1
 # and what a process that frees large blocks ends up with by itself.
