@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 
 from stochgate import GatedRegressor, Training
-from stochgate.choice.cells import Cells
 from stochgate.choice.folds import make_folds
 from stochgate.choice.rules import list_candidates
+from stochgate.choice.sets.cells import Cells
 
 FAST = {"training": Training(n_steps=200, n_snapshots=10), "random_state": 0}
 

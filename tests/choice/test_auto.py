@@ -12,8 +12,9 @@ from choices import FAST
 from plans import make
 from problems import linear_response, short_training, survival_times, two_classes
 from stochgate import GatedClassifier, GatedCox, GatedRegressor, NoFeatureSelectedWarning, Training
-from stochgate.choice import auto, candidates
+from stochgate.choice import auto
 from stochgate.choice.folds import make_folds
+from stochgate.choice.sets import candidates
 from stochgate.datasets import make_linear, make_noise, make_xor
 from stochgate.engine import CLOSED, OPEN, train
 from stochgate.networks import ModuleNetwork

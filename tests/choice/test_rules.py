@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from choices import EMPTY, FEW, GOOD, MANY, make_candidates
-from stochgate.choice.cells import vote
 from stochgate.choice.rules import RULES, Standard
+from stochgate.choice.sets.cells import vote
 
 STANDARD = Standard(empty=EMPTY, reference=None, n_samples=1000, n_first=5)
 

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from choices import read_problem
 from problems import ESTIMATORS, make_problem, normal_columns, three_classes
 from stochgate import GatedClassifier, GatedRegressor, Training
-from stochgate.choice.refits import plan_refits
+from stochgate.choice.sets.refits import plan_refits
 from stochgate.engine import OPEN
 from stochgate.engine.descent import _largest_eigenvalue
 from stochgate.engine.loop import start

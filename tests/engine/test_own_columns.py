@@ -46,7 +46,10 @@ def assert_like_unpacked(plan, design, target, monkeypatch):
     for field in fields(whole):
         if field.name != "models":
             torch.testing.assert_close(getattr(packed, field.name), getattr(whole, field.name), **same)
-    less = {"rtol": 0, "atol": 1e-8}  # a Cox model's biases drift with rounding, which its loss does not see
+    less = {
+        "rtol": 0,
+        "atol": 1e-8,
+    }  # a Cox model's biases drift, which its loss does not see
     for name, value in whole.models.parameters.items():
         torch.testing.assert_close(packed.models.parameters[name], value, **less)
     torch.testing.assert_close(packed.models.predict(design), whole.models.predict(design), **less)
@@ -70,7 +73,9 @@ def test_some_rows_may_judge(monkeypatch):
 
 
 def test_models_stop_at_their_time(monkeypatch):
-    plan, design, target = make_refits(*OBJECTIVES[2], training=Training(n_steps=120, n_snapshots=40, lr=0.1))
+    plan, design, target = make_refits(
+        *OBJECTIVES[2], training=Training(n_steps=120, n_snapshots=40, lr=0.1)
+    )
     stopping = clone(plan.training).set_params(patience=2)
     plan = replace(plan, training=stopping, turns=torch.arange(24).tensor_split(2))
     packed = assert_like_unpacked(plan, design, target, monkeypatch)

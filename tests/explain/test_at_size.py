@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from problems import ESTIMATORS, as_frame, linear_response, make_problem, predictions, two_classes
 from stochgate import GatedClassifier, GatedRegressor, NoFeatureSelectedWarning, Training
-from stochgate.choice.path import make_lams
+from stochgate.choice.sets.path import make_lams
 
 QUICK = {"training": Training(n_steps=60, n_snapshots=5), "random_state": 0}
 FAST = {"network": "linear", "cv": 3, "training": Training(n_steps=200, n_snapshots=5), "random_state": 0}

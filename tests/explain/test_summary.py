@@ -12,7 +12,7 @@ from sklearn.linear_model import LinearRegression
 
 from problems import as_frame, linear_response, normal_columns, survival_times, three_classes, two_classes
 from stochgate import GatedClassifier, GatedCox, GatedRegressor, NoFeatureSelectedWarning, Training
-from stochgate.choice.cells import train_cells
+from stochgate.choice.sets.cells import train_cells
 from stochgate.choice.signal import Signal
 from stochgate.choice.tables import make_table
 from stochgate.datasets import make_noise

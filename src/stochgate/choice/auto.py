@@ -5,7 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from stochgate.choice.candidates import (
+from stochgate.choice.comparison import Comparison, best_on_all_columns, start_comparison
+from stochgate.choice.final import Choice, FinalModel, train_final
+from stochgate.choice.recipe import Recipe, make_recipe
+from stochgate.choice.rules import Candidate, ask_user, choose_set, list_candidates
+from stochgate.choice.second_look import JudgedRecipe, look_again
+from stochgate.choice.sets.candidates import (
     Stages,
     join,
     judge_all_columns,
@@ -14,13 +19,8 @@ from stochgate.choice.candidates import (
     judge_teams,
     train_paths,
 )
-from stochgate.choice.cells import Cells
-from stochgate.choice.comparison import Comparison, best_on_all_columns, start_comparison
-from stochgate.choice.final import Choice, FinalModel, train_final
-from stochgate.choice.path import make_lams, race
-from stochgate.choice.recipe import Recipe, make_recipe
-from stochgate.choice.rules import Candidate, ask_user, choose_set, list_candidates
-from stochgate.choice.second_look import JudgedRecipe, look_again
+from stochgate.choice.sets.cells import Cells
+from stochgate.choice.sets.path import make_lams, race
 from stochgate.choice.signal import find_signal
 from stochgate.choice.tables import path_table
 from stochgate.problem.problem import Problem

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from stochgate.choice.cells import train_cells
 from stochgate.choice.defaults import DEFAULTS
 from stochgate.choice.folds import count_first, make_blocks, make_folds
 from stochgate.choice.rows import limit_judges
 from stochgate.choice.rules import Candidate, Standard
+from stochgate.choice.sets.cells import train_cells
 from stochgate.engine.inputs import reach_of
 from stochgate.networks import linear
 from stochgate.problem.problem import Problem

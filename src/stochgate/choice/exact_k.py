@@ -7,17 +7,17 @@ import numpy as np
 import torch
 
 from stochgate.choice.auto import held_out_means
-from stochgate.choice.candidates import judge_kept
-from stochgate.choice.cells import train_cells
 from stochgate.choice.comparison import start_comparison
 from stochgate.choice.defaults import DEFAULTS
 from stochgate.choice.final import Choice, FinalModel, train_final
-from stochgate.choice.path import make_lams
-from stochgate.choice.promising import takes_few
 from stochgate.choice.recipe import make_recipe
-from stochgate.choice.refits import team_size
 from stochgate.choice.rows import with_fewer_rows
 from stochgate.choice.rules import list_candidates
+from stochgate.choice.sets.candidates import judge_kept
+from stochgate.choice.sets.cells import train_cells
+from stochgate.choice.sets.path import make_lams
+from stochgate.choice.sets.promising import takes_few
+from stochgate.choice.sets.refits import team_size
 from stochgate.choice.signal import find_signal
 from stochgate.choice.tables import path_table
 from stochgate.engine import CLOSED, OPEN, Design

@@ -9,8 +9,8 @@ import torch
 from stochgate.choice.comparison import Comparison
 from stochgate.choice.defaults import DEFAULTS
 from stochgate.choice.recipe import Recipe
-from stochgate.choice.refits import team_size
 from stochgate.choice.rules import Candidate
+from stochgate.choice.sets.refits import team_size
 from stochgate.choice.signal import Signal
 from stochgate.engine import Design, Trained
 from stochgate.problem.problem import Problem

@@ -7,11 +7,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from stochgate.choice.cells import REFITS
 from stochgate.choice.defaults import DEFAULTS
-from stochgate.choice.refits import plan_refits
 from stochgate.choice.rows import with_fewer_rows
 from stochgate.choice.rules import Candidate
+from stochgate.choice.sets.cells import REFITS
+from stochgate.choice.sets.refits import plan_refits
 from stochgate.engine import CLOSED, FREE, OPEN, Design, Trained
 from stochgate.problem.problem import Problem
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from stochgate.choice.cells import REFITS, Cells, agreement, vote
 from stochgate.choice.defaults import DEFAULTS
-from stochgate.choice.growing import most_gates
+from stochgate.choice.sets.cells import REFITS, Cells, agreement, vote
+from stochgate.choice.sets.growing import most_gates
 
 
 @dataclass(frozen=True, kw_only=True)

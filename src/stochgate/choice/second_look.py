@@ -9,9 +9,9 @@ from scipy.stats import norm
 from torch import Tensor
 
 from stochgate.choice.defaults import DEFAULTS
-from stochgate.choice.losses import at_best, held_out_losses
 from stochgate.choice.recipe import Recipe
 from stochgate.choice.residuals import correlation_z, cut, quantile_z
+from stochgate.choice.sets.losses import at_best, held_out_losses
 from stochgate.problem.problem import Problem
 from stochgate.problem.rows import LEARNS
 

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from stochgate.choice.comparison import start_comparison
-from stochgate.choice.path import make_lams, train_each_path
 from stochgate.choice.rules import Candidate, list_candidates
+from stochgate.choice.sets.path import make_lams, train_each_path
 from stochgate.problem.problem import Problem
 
 

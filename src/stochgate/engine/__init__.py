@@ -7,9 +7,8 @@ from stochgate.engine.loop import train
 from stochgate.engine.plan import CLOSED, FREE, OPEN, Plan, make_plan
 from stochgate.engine.predictor import Predictor
 from stochgate.engine.record import Snapshot
-from stochgate.engine.schedules import SCHEDULES
 from stochgate.engine.trained import Models, Trained
-from stochgate.engine.training import Training
+from stochgate.engine.training import SCHEDULES, Training
 
 __all__ = [
     "CLOSED",

@@ -6,10 +6,30 @@ from numbers import Integral, Real
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from stochgate.engine.schedules import SCHEDULES
-
 _POSITIVE = Interval(Real, 0, None, closed="neither")
 _COUNT = Interval(Integral, 1, None, closed="left")
+
+
+def constant(progress: float) -> float:
+    """Return how strong the penalty is when a share of the steps is done: full throughout."""
+    return 1.0
+
+
+def warm_up(progress: float) -> float:
+    """Return none in the first fifth of the training, the full penalty after it."""
+    return float(progress >= 0.2)
+
+
+def ramp(progress: float) -> float:
+    """Return a penalty that grows linearly from 0 to full over the first half."""
+    return min(1.0, 2 * progress)
+
+
+SCHEDULES: dict[str, Callable[[float], float]] = {
+    "constant": constant,
+    "warm-up": warm_up,
+    "ramp": ramp,
+}
 
 
 class Training(BaseEstimator):

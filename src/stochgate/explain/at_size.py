@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from stochgate.choice.cells import REFITS
 from stochgate.choice.exact_k import joint_sets, lams_for_k, refuse_impossible_number
 from stochgate.choice.final import Choice, FinalModel, train_final
 from stochgate.choice.recipe import Recipe, make_recipe
 from stochgate.choice.rows import with_fewer_rows
+from stochgate.choice.sets.cells import REFITS
 
 
 def at_size(choice: Choice, k: int) -> tuple[FinalModel, str]:

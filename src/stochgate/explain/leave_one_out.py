@@ -6,9 +6,9 @@ import numpy as np
 import torch
 
 from stochgate.choice.final import Choice
-from stochgate.choice.losses import at_best, held_out_losses
-from stochgate.choice.refits import plan_refits
 from stochgate.choice.rows import with_fewer_rows
+from stochgate.choice.sets.losses import at_best, held_out_losses
+from stochgate.choice.sets.refits import plan_refits
 from stochgate.engine import CLOSED, FREE, OPEN
 from stochgate.problem.features import GateMap
 from stochgate.problem.problem import Problem

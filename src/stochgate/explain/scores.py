@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from stochgate.choice.candidates import n_judging_all
 from stochgate.choice.defaults import DEFAULTS
 from stochgate.choice.final import Choice
 from stochgate.choice.recipe import Recipe
-from stochgate.choice.refits import plan_refits, team_size
 from stochgate.choice.rows import with_fewer_rows
+from stochgate.choice.sets.candidates import n_judging_all
+from stochgate.choice.sets.refits import plan_refits, team_size
 from stochgate.engine import CLOSED, OPEN
 from stochgate.problem.problem import Problem
 

@@ -9,10 +9,10 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
-from stochgate.choice.cells import Cells, train_cells
 from stochgate.choice.comparison import seen_by_each
 from stochgate.choice.defaults import DEFAULTS
-from stochgate.choice.path import make_lams
+from stochgate.choice.sets.cells import Cells, train_cells
+from stochgate.choice.sets.path import make_lams
 from stochgate.networks import Network
 from stochgate.problem.problem import Problem
 

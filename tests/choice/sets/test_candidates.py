@@ -5,8 +5,8 @@ import pytest
 
 from choices import FAST
 from stochgate import GatedRegressor
-from stochgate.choice import candidates
-from stochgate.choice.cells import Cells
+from stochgate.choice.sets import candidates
+from stochgate.choice.sets.cells import Cells
 
 
 def test_joint_sets_are_found_where_the_folds_open_different_equals():

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from stochgate.choice.cells import Cells, agreement, train_cells
 from stochgate.choice.defaults import DEFAULTS
-from stochgate.choice.promising import promising, takes_few
 from stochgate.choice.rules import worth_of_a_feature
+from stochgate.choice.sets.cells import Cells, agreement, train_cells
+from stochgate.choice.sets.promising import promising, takes_few
 from stochgate.problem.problem import Problem
 
 
@@ -19,7 +19,7 @@ def make_lams(n_samples: int, smallest: float = DEFAULTS.smallest_lam) -> np.nda
 
     Examples
     --------
-    >>> from stochgate.choice.path import make_lams
+    >>> from stochgate.choice.sets.path import make_lams
     >>> make_lams(500).round(4)
     array([0.06  , 0.0334, 0.0186, 0.0104, 0.0058, 0.0032])
     """

@@ -5,10 +5,10 @@ from itertools import pairwise
 import numpy as np
 import torch
 
-from stochgate.choice.cells import Cells, train_cells
 from stochgate.choice.defaults import DEFAULTS
-from stochgate.choice.promising import promising, takes_few
 from stochgate.choice.rows import with_fewer_rows
+from stochgate.choice.sets.cells import Cells, train_cells
+from stochgate.choice.sets.promising import promising, takes_few
 from stochgate.engine import CLOSED, FREE, OPEN
 from stochgate.problem.problem import Problem, to_numpy
 
@@ -18,7 +18,7 @@ def grid_of_sizes(n_gates: int) -> list[int]:
 
     Examples
     --------
-    >>> from stochgate.choice.growing import grid_of_sizes
+    >>> from stochgate.choice.sets.growing import grid_of_sizes
     >>> grid_of_sizes(13), grid_of_sizes(200)[-2:]
     ([1, 2, 3, 4, 6, 9, 13], [72, 80])
     """

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from stochgate.choice.cells import Cells, agreement, train_cells
 from stochgate.choice.comparison import Comparison
 from stochgate.choice.defaults import DEFAULTS
-from stochgate.choice.growing import grow_sets, judge_sizes
-from stochgate.choice.path import agree, may_win, race, train_each_path
-from stochgate.choice.promising import takes_few
-from stochgate.choice.refits import team_size
 from stochgate.choice.rules import for_teams, list_candidates
+from stochgate.choice.sets.cells import Cells, agreement, train_cells
+from stochgate.choice.sets.growing import grow_sets, judge_sizes
+from stochgate.choice.sets.path import agree, may_win, race, train_each_path
+from stochgate.choice.sets.promising import takes_few
+from stochgate.choice.sets.refits import team_size
 
 Stages = list[list[Cells]]  # for each network its cells, stage after stage
 

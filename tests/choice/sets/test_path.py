@@ -7,7 +7,7 @@ from choices import FAST
 from problems import two_classes
 from stochgate import GatedClassifier
 from stochgate.choice.defaults import DEFAULTS
-from stochgate.choice.path import make_lams
+from stochgate.choice.sets.path import make_lams
 
 
 def test_path_has_a_row_for_every_network_and_penalty():

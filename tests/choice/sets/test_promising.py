@@ -8,8 +8,8 @@ from sklearn.linear_model import LinearRegression
 
 from stochgate import GatedRegressor, Training
 from stochgate.choice.folds import make_folds
-from stochgate.choice.path import train_each_path
-from stochgate.choice.promising import promising, takes_few, told_alone
+from stochgate.choice.sets.path import train_each_path
+from stochgate.choice.sets.promising import promising, takes_few, told_alone
 from stochgate.networks import MLP, EncodedMLP
 
 

@@ -8,10 +8,10 @@ import pytest
 from choices import problem_and_folds
 from problems import linear_response, normal_columns
 from stochgate import GatedRegressor, NoFeatureSelectedWarning, Training
-from stochgate.choice import candidates, growing
-from stochgate.choice.cells import Cells
 from stochgate.choice.defaults import DEFAULTS
-from stochgate.choice.growing import grid_of_sizes, grow_sets, judge_sizes, most_gates
+from stochgate.choice.sets import candidates, growing
+from stochgate.choice.sets.cells import Cells
+from stochgate.choice.sets.growing import grid_of_sizes, grow_sets, judge_sizes, most_gates
 from stochgate.engine import FREE
 from stochgate.metrics import selection_stability
 

@@ -7,9 +7,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from stochgate.choice.losses import at_best, carry_on, held_out_losses
-from stochgate.choice.refits import plan_refits
 from stochgate.choice.rows import with_fewer_rows
+from stochgate.choice.sets.losses import at_best, carry_on, held_out_losses
+from stochgate.choice.sets.refits import plan_refits
 from stochgate.engine import CLOSED, FREE, OPEN, Plan
 from stochgate.engine.trained import fix
 from stochgate.problem.problem import Problem, to_numpy

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from stochgate.choice.cells import Cells
+from stochgate.choice.sets.cells import Cells
 from stochgate.problem.problem import Problem, to_numpy
 
 _RIDGE = 1e-3  # pieces of a column may depend on each other

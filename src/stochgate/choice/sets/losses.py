@@ -42,7 +42,7 @@ def carry_on(values: np.ndarray) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> from stochgate.choice.losses import carry_on
+    >>> from stochgate.choice.sets.losses import carry_on
     >>> carry_on(np.array([3.0, 2.0, np.nan, np.nan]))
     array([3., 2., 2., 2.])
     """

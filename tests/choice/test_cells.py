@@ -1,1 +1,0 @@
-"""Cells, and the rows that their steps see."""
