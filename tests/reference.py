@@ -21,7 +21,7 @@ def train_one(X, y, w, *, gate, network, objective, training, lam, seed, costs, 
     Parameters
     ----------
     X : float64 Tensor, shape (n_samples, n_features)
-    y : what `LOSSES[type(objective)]` reads, one entry a row
+    y : what the objective of `OBJECTIVES` reads, one entry a row
     w : float64 Tensor, shape (n_samples,)
     batches : list of index tensors, one a step; the whole data is `range(n_samples)`
     """

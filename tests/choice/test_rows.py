@@ -41,7 +41,8 @@ def five_folds(n_samples):
 @pytest.mark.parametrize(
     ("n_samples", "objective", "asked", "n_turns", "batch_size"),
     [
-        (900, Regression(), None, 0, None),
+        (690, Regression(), None, 0, None),
+        (750, Regression(), None, 3, None),
         (1000, Regression(), None, 4, None),
         (1900, Regression(), None, 8, None),
         (5000, Regression(), None, 0, 239),
@@ -74,7 +75,7 @@ def test_a_linear_model_that_is_judged_learns_from_the_same_rows_at_each_step():
 
 
 def test_no_fold_learns_from_too_few_rows_a_step():
-    folds = make_folds(TimeSeriesSplit(5), np.zeros(4000), seed=0)  # the first learns from 670 rows
+    folds = make_folds(TimeSeriesSplit(5), np.zeros(3000), seed=0)  # the first learns from 500 rows
     assert with_fewer_rows(plan_of(folds)).turns == ()
 
 

@@ -13,6 +13,7 @@ from stochgate.engine import DenseColumns, SparseColumns, Training, data, execut
 from stochgate.engine.backend import cpu_product as product
 from stochgate.engine.backend import gpu_product as on_gpu
 from stochgate.engine.backend.cpu_product import skipping_pays
+from stochgate.engine.backend.cpu_runs import like_sizes
 from stochgate.engine.backend.process_settings import process_set_for
 from stochgate.engine.data import learn_scaling
 from stochgate.gates import DeterministicGate, GaussianGate, HardConcreteGate
@@ -188,7 +189,7 @@ def test_parts_of_every_size_give_the_same(monkeypatch):
 @pytest.mark.parametrize("spare", [0, 1e9])
 def test_models_with_most_gates_open_multiply_all_columns(spare, monkeypatch):
     monkeypatch.setattr(product, "skipping_pays", lambda shape, share, once: share < 0.6)
-    monkeypatch.setattr(product, "_OPENING", spare)
+    monkeypatch.setattr("stochgate.engine.backend.cpu_runs._OPENING", spare)
     X, weight, scale, shift, bias = draw()
     scale[3], scale[3, :2] = 0, 1
     parts = product._choose_parts(weight, scale, N_SAMPLES, False)
@@ -203,7 +204,7 @@ def test_models_with_most_gates_open_multiply_all_columns(spare, monkeypatch):
 
 def test_runs_end_where_filling_up_costs_more_than_another_product():
     sizes = [0, 3, 4, 50, None, None, 60, 2]
-    runs = [(r.start, r.stop, widest) for r, widest in product.like_sizes(sizes, 1e6, 1 << 19)]
+    runs = [(r.start, r.stop, widest) for r, widest in like_sizes(sizes, 1e6, 1 << 19)]
     assert runs == [(0, 3, 4), (3, 4, 50), (4, 6, None), (6, 7, 60), (7, 8, 2)]
 
 

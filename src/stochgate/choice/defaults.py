@@ -40,7 +40,7 @@ class Defaults:
     unsettled: float = 1.25  # a set may be so many times the one at the last step: gates still close
 
     # Rows that a step sees, and rows that judge
-    rows_seen_whole: int = 560  # up to so many rows to learn from gates see all of them at every step:
+    rows_seen_whole: int = 560  # of fewer rows to learn from gates see all at every step:
     rows_per_gated_step: int = 190  # of more this many serve as well, since the gates' noise is far larger
     rows_per_refit_step: int = 190  # models whose gates are held open, which have no such noise
     rows_per_final_step: int = 1000  # the final model, and models whose residuals are looked at

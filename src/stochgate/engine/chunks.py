@@ -13,7 +13,7 @@ from stochgate.engine.backend.cpu_step import may_be_by_hand
 from stochgate.engine.backend.process_settings import process_set_for, useful_threads
 from stochgate.engine.data import Design
 from stochgate.engine.loop import train
-from stochgate.engine.plan import FREE, Plan
+from stochgate.engine.plan import FREE, OPEN, Plan
 from stochgate.engine.record import Callback, Snapshot
 from stochgate.engine.trained import Trained, join
 from stochgate.objectives.base import Target
@@ -52,9 +52,11 @@ def execute(plan: Plan, design: Design, target: Target, callbacks: tuple[Callbac
     by_hand = device.type == "cpu" and may_be_by_hand(plan, design)
     floats = plan.network.floats(design.n_total, n_rows, target.n_outputs)
     n_weights = floats[0]
-    if by_hand:  # of the columns that are left
-        n_weights, _ = plan.network.floats(design.columns.n_columns, n_rows, target.n_outputs)
     n_free = int((plan.fixed == FREE).sum())
+    if by_hand:  # of the columns that are left, or the most that a refit has
+        held_open = int(design.spread(plan.fixed == OPEN).sum(1).max())
+        n_columns = design.columns.n_columns if n_free else held_open
+        n_weights, _ = plan.network.floats(n_columns, n_rows, target.n_outputs)
     work = 3.0 * plan.n_models * plan.training.n_draws * n_weights * n_rows + PER_GATE * n_free
     n_threads = useful_threads(work)
     budget = plan.training.max_memory or MEMORY.get(device.type, MEMORY["cpu"])

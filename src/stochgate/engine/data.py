@@ -108,7 +108,7 @@ class Design:
     ----------
     columns : Columns
     gate_of : Tensor, shape (n_columns,), or None when every column has a gate of its own; of shape
-        (n_models, n_columns) where each model has columns of its own (`backend/own_columns.py`)
+        (n_models, n_columns) where each model has columns of its own (`backend/cpu_packing.py`)
     n_gates : int
     kept : Tensor of int, or None for all
         The columns left of all those the network was made for, when gates are closed for good.
@@ -152,11 +152,7 @@ class Design:
 
     def all_columns(self, flags: Tensor) -> Tensor:
         """Ask of every gate whether a flag holds for all its columns, shape (n_models, n_gates)."""
-        if self.gate_of is None:
-            return flags
-        count = torch.zeros(len(flags), self.n_gates, device=flags.device)
-        count.index_add_(1, self.gate_of, (~flags).to(count.dtype))
-        return count == 0
+        return self.collect((~flags).to(torch.get_default_dtype())) == 0
 
 
 @dataclass(frozen=True)

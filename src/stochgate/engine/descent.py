@@ -52,8 +52,8 @@ class Accelerated(Optimizer):
             p.copy_(torch.addcmul(before, _along(momentum, p), by))
 
 
-def find_steps(models: Models, design: Design, rows: Rows) -> dict[str, Tensor]:
-    """Return the step sizes of a linear network's parameters, whose gates are held, each (n_models,).
+def make_descent(models: Models, design: Design, rows: Rows) -> Accelerated:
+    """Return the optimiser of a linear network whose gates are held.
 
     Weights and biases have step sizes of their own. Columns that are not centred move along with the bias:
     then the two steps, each times its curvature, must not add up to 4/3, and that of the bias is small.
@@ -63,7 +63,8 @@ def find_steps(models: Models, design: Design, rows: Rows) -> dict[str, Tensor]:
     of_weight = 1 / (curvature * torch.where(largest > 0, largest, 1))
     share = 0.5 if models.plan.training.standardize and design.columns.are_centred else 0.25
     of_bias = torch.full_like(of_weight, share / curvature)
-    return {name: of_weight if name.startswith("weight") else of_bias for name in models.parameters}
+    steps = {name: of_weight if name.startswith("weight") else of_bias for name in models.parameters}
+    return Accelerated(models.parameters, steps)
 
 
 def _largest_eigenvalue(models: Models, design: Design, rows: Rows) -> Tensor:

@@ -7,10 +7,10 @@ from itertools import cycle, islice, repeat
 import torch
 from torch import Tensor
 
+from stochgate.engine.backend.cpu_packing import own_columns_of, pack
 from stochgate.engine.backend.cpu_step import layers_by_hand
-from stochgate.engine.backend.own_columns import own_columns_of, pack
 from stochgate.engine.data import Columns, Design, learn_scaling
-from stochgate.engine.descent import Accelerated, find_steps
+from stochgate.engine.descent import make_descent
 from stochgate.engine.optimizers import AnyOptimizer
 from stochgate.engine.plan import CLOSED, FREE, Plan
 from stochgate.engine.record import Callback, Record, snapshot_steps
@@ -52,20 +52,21 @@ def train(
     """
     training = plan.training
     models, packing = start(plan, design, target), None
-    sizes = find_steps(models, design, target.rows) if plan.accelerated else {}
-    if layers_by_hand(models, design) is not None:
-        models, design, packing = pack(models, design)
+    layers = layers_by_hand(models, design)
+    if layers is not None:
+        models, design, packing = pack(models, design, layers)
     record = Record(models, target, numbers)
     optimizer: AnyOptimizer
     if plan.accelerated:
-        optimizer = Accelerated(models.parameters, sizes)
+        optimizer = make_descent(models, design, target.rows)
     else:
         optimizer = make_optimizer(models, training)
     take_step = make_step(models, design, optimizer)
     noise = draw_noise(plan, design.n_gates, 0)
-    snapshots = snapshot_steps(plan) | {plan.last_step}
+    last_step = min(plan.last_step or training.n_steps, training.n_steps)
+    snapshots = snapshot_steps(plan) | {last_step}
     batch = batches(design, target, plan)
-    for step in range(1, (plan.last_step or training.n_steps) + 1):
+    for step in range(1, last_step + 1):
         columns, rows, index = next(batch)
         lam = models.plan.lam * training.penalty_factor((step - 1) / training.n_steps)
         if not plan.accelerated:
@@ -125,7 +126,10 @@ def draw_noise(plan: Plan, n_gates: int, step: int) -> Iterator[Tensor]:
 def batches(
     design: Design, target: Target, plan: Plan, step: int = 0
 ) -> Iterator[tuple[Columns, Rows, Tensor | None]]:
-    """Yield the columns, rows of y and their index of each step after `step`, the same for all models."""
+    """Yield the columns, rows of y and their index of each step, the same for all models.
+
+    Rows that take turns go on after `step`; mini-batches, which are drawn anew, are always the first ones.
+    """
     training, columns = plan.training, design.columns
     size = training.batch_size
 

@@ -191,23 +191,26 @@ def join(plan: Plan, parts: list[Models], order: Tensor) -> Models:
     def joined(values: list[Tensor]) -> Tensor:
         return torch.cat(values)[order]
 
-    # sparse columns may lie far from 0 for some of the models only
-    shifts = [part.scaling.shift for part in parts]
-    filled = [
-        torch.zeros_like(part.scaling.scale) if shift is None else shift
-        for part, shift in zip(parts, shifts, strict=True)
-    ]
-    scale = joined([part.scaling.scale for part in parts])
+    scaling = _join_scaling([part.scaling for part in parts])
     return Models(
         plan,
         joined([part.fixed for part in parts]),
         {name: joined([part.parameters[name] for part in parts]) for name in parts[0].parameters},
         joined([part.gate_parameter for part in parts]),
-        Scaling(scale, None if all(shift is None for shift in shifts) else joined(filled)),
+        Scaling(scaling.scale[order], None if scaling.shift is None else scaling.shift[order]),
         {name: joined([part.learned[name] for part in parts]) for name in parts[0].learned},
         joined([part.total for part in parts]),
         joined([part.base for part in parts]),
     )
+
+
+def _join_scaling(parts: list[Scaling]) -> Scaling:
+    """Join scalings; sparse columns may lie far from 0 for some of the models only."""
+    scale = torch.cat([part.scale for part in parts])
+    if all(part.shift is None for part in parts):
+        return Scaling(scale, None)
+    shifts = [torch.zeros_like(part.scale) if part.shift is None else part.shift for part in parts]
+    return Scaling(scale, torch.cat(shifts))
 
 
 def fix(values: Tensor, fixed: Tensor) -> Tensor:

@@ -77,7 +77,8 @@ class Training(BaseEstimator):
     max_memory : int or None, default=None
         Bytes that models in training may take; what needs more is cut into stacks trained one after
         another. None is 1 GiB, on a GPU 4 GiB. The data come on top: on a CPU twice where columns of
-        closed gates are left out, on a GPU three times, and as often again where a path cuts its rows.
+        closed gates are left out (and up to 64 MiB a core in refits on columns of their own), on a GPU
+        three times, and as often again where a path cuts its rows.
 
     Examples
     --------

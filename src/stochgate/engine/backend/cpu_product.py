@@ -7,14 +7,14 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
+from stochgate.engine.backend.cpu_runs import like_sizes
+
 # Gathering a column, forward and backward, takes as long as multiplying it for so many units.
 _GATHERING = 128
 # So does turning X round, so that its columns can be gathered.
 _TURNING = 128
 # Multiplications below which a step's product is over before it is sorted out.
 _WORTH_IT = 5e7
-# Multiplications that take as long as starting another product, there and back.
-_OPENING = 2e7
 # Bytes of gathered columns that stay in a cache until they are multiplied.
 _CACHED = 1 << 22
 
@@ -122,7 +122,7 @@ class Product:
             else:
                 shape = len(index), weight.shape[1], index.shape[1]
                 taken = self.buffers(f"taken {number}", *shape)  # (n, n_units, n_open)
-                torch.gather(weight[models], 2, _per_unit(index, weight), out=taken)
+                torch.gather(weight[models], 2, per_unit(index, weight), out=taken)
                 gated = self.buffers("gated", *shape)
                 torch.mul(taken, scale[models].gather(1, index).unsqueeze(1), out=gated)
                 h[models].baddbmm_(gated, self._gather(index))
@@ -168,7 +168,7 @@ class Product:
             of_open = ungate(self.buffers, of_gated, w, scale, shift, summed[models], of)
             if of is not None:
                 of.scatter_(1, index, of_open)
-            of_weight[models].scatter_(2, _per_unit(index, self.weight), of_gated)
+            of_weight[models].scatter_(2, per_unit(index, self.weight), of_gated)
 
     def _gather(self, index: Tensor) -> Tensor:
         """Return every model's columns, index (n, n_open) -> (n, n_open, n_samples)."""
@@ -234,7 +234,7 @@ def of_shift(weight: Tensor, scale: Tensor, shift: Tensor) -> Tensor:
     return ((scale * shift).unsqueeze(1) @ weight.transpose(1, 2)).squeeze(1)
 
 
-def _per_unit(index: Tensor, weight: Tensor) -> Tensor:
+def per_unit(index: Tensor, weight: Tensor) -> Tensor:
     return index.unsqueeze(1).expand(-1, weight.shape[1], -1)
 
 
@@ -265,45 +265,3 @@ def _choose_parts(weight: Tensor, scale: Tensor, n_samples: int, once: bool) -> 
         else:  # one model's columns may be more than a cache holds
             parts += [(models, piece) for piece in order[models, : max(1, size)].split(at_once, dim=1)]
     return parts
-
-
-def spare_columns(work: float) -> float:
-    """Return how many columns cost as much as another product, at so many multiplications per column."""
-    return _OPENING / (2 * work)
-
-
-def like_sizes(
-    sizes: Sequence[int | None], work: float, at_once: float = math.inf
-) -> list[tuple[slice, int | None]]:
-    """Cut models into runs of like sizes, None for all columns; return each with its largest size.
-
-    A run ends where it would gather more than `at_once` columns, or where filling up its smaller sets costs
-    more than another product.
-
-    Parameters
-    ----------
-    sizes : sequence of int or None
-    work : float
-        Multiplications per column of a model.
-    at_once : float
-
-    Examples
-    --------
-    >>> from stochgate.engine.backend.cpu_product import like_sizes
-    >>> like_sizes([1, 2, 9, 40, 45], work=1e6)
-    [(slice(0, 2, None), 2), (slice(2, 3, None), 9), (slice(3, 5, None), 45)]
-    """
-    runs, spare = [], spare_columns(work)
-    start, widest, total = 0, sizes[0], sizes[0] or 0
-    for m, size in enumerate(sizes[1:], start=1):
-        if size is None or widest is None:
-            wider, more, joins = size, 0, size is widest
-        else:
-            wider, more = max(widest, size), total + size
-            filled = (m + 1 - start) * wider
-            joins = filled <= at_once and filled - more <= spare
-        if not joins:
-            runs.append((slice(start, m), widest))
-            start, wider, more = m, size, size or 0
-        widest, total = wider, more
-    return [*runs, (slice(start, len(sizes)), widest)]

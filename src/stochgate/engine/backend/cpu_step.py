@@ -11,8 +11,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from stochgate.engine.backend.cpu_packing import OwnColumns, OwnProduct
 from stochgate.engine.backend.cpu_product import Buffers, Product
-from stochgate.engine.backend.own_columns import OwnColumns, OwnProduct
 from stochgate.engine.data import Columns, DenseColumns, Design
 from stochgate.engine.optimizers import AnyOptimizer
 from stochgate.engine.plan import FREE, Plan

@@ -8,15 +8,15 @@ from sklearn.base import clone
 
 from plans import OBJECTIVES, make
 from stochgate.engine import CLOSED, FREE, OPEN, Design, Training, loop, train
-from stochgate.engine.backend import own_columns
+from stochgate.engine.backend import cpu_packing
 from stochgate.networks import MLP
 
 
 @pytest.fixture(autouse=True)
 def packing_pays(monkeypatch):
     """Let the smallest plans be packed, and each set of another size have a product of its own."""
-    monkeypatch.setattr(own_columns, "_MOST_SHARE", 100.0)
-    monkeypatch.setattr("stochgate.engine.backend.cpu_product._OPENING", 0.0)
+    monkeypatch.setattr(cpu_packing, "_MOST_SHARE", 100.0)
+    monkeypatch.setattr("stochgate.engine.backend.cpu_runs._OPENING", 0.0)
 
 
 def make_refits(objective, kind, training=None, network=None):
@@ -30,17 +30,17 @@ def make_refits(objective, kind, training=None, network=None):
 
 def assert_like_unpacked(plan, design, target, monkeypatch):
     """Train with and without packing, and compare all that training leaves behind."""
-    made, pack = [], own_columns.pack
+    made, pack = [], cpu_packing.pack
 
-    def spy(models, design):
-        packed = pack(models, design)
+    def spy(*parts):
+        packed = pack(*parts)
         made.append(packed[2])
         return packed
 
     monkeypatch.setattr(loop, "pack", spy)
     packed = train(plan, design, target)
     assert made[0] is not None
-    monkeypatch.setattr(loop, "pack", lambda models, design: (models, design, None))
+    monkeypatch.setattr(loop, "pack", lambda models, design, layers: (models, design, None))
     whole = train(plan, design, target)
     same = {"equal_nan": True, "rtol": 0, "atol": 1e-10}
     for field in fields(whole):
@@ -82,6 +82,15 @@ def test_models_stop_at_their_time(monkeypatch):
     assert len(set(packed.step.tolist())) > 1  # some went on without others
 
 
+def test_the_widest_may_stop_first(monkeypatch):
+    training = Training(n_steps=120, n_snapshots=40, lr=0.1)
+    plan, design, target = make_refits(*OBJECTIVES[2], training=training)
+    plan = plan.take(torch.tensor([1, 0, 2]))  # three columns, one, two
+    plan = replace(plan, training=clone(plan.training).set_params(patience=2))
+    packed = assert_like_unpacked(plan, design, target, monkeypatch)
+    assert packed.step[0] < packed.step.max()
+
+
 def test_columns_of_one_gate_stay_together(monkeypatch):
     plan, design, target = make_refits(*OBJECTIVES[2])
     grouped = Design(design.columns, torch.tensor([0, 0, 1, 2, 1]), 3)
@@ -90,7 +99,7 @@ def test_columns_of_one_gate_stay_together(monkeypatch):
     assert_like_unpacked(plan, grouped, target, monkeypatch)
 
 
-@pytest.mark.parametrize("case", ["linear", "free gates", "mini-batches", "all open"])
+@pytest.mark.parametrize("case", ["linear", "free gates", "mini-batches", "all open", "no memory"])
 def test_nothing_is_packed_where_it_does_not_pay(case, monkeypatch):
     network = MLP(hidden=()) if case == "linear" else None
     plan, design, target = make_refits(*OBJECTIVES[2], network=network)
@@ -98,7 +107,11 @@ def test_nothing_is_packed_where_it_does_not_pay(case, monkeypatch):
         plan = replace(plan, fixed=torch.full_like(plan.fixed, FREE))
     if case == "mini-batches":
         plan = replace(plan, training=clone(plan.training).set_params(batch_size=8))
+    if case == "no memory":
+        plan = replace(plan, training=clone(plan.training).set_params(max_memory=800))
     if case == "all open":
-        monkeypatch.setattr(own_columns, "_MOST_SHARE", 0.75)
+        monkeypatch.setattr(cpu_packing, "_MOST_SHARE", 0.75)
         plan = replace(plan, fixed=torch.full_like(plan.fixed, OPEN))
-    assert own_columns.pack(loop.start(plan, design, target), design)[2] is None
+    models = loop.start(plan, design, target)
+    layers = models.plan.network.layers(models.parameters)
+    assert cpu_packing.pack(models, design, layers)[2] is None

@@ -12,14 +12,15 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from stochgate.engine.backend.cpu_product import Buffers, like_sizes, of_shift, spare_columns, ungate
+from stochgate.engine.backend.cpu_product import Buffers, of_shift, per_unit, ungate
+from stochgate.engine.backend.cpu_runs import like_sizes, spare_columns
 from stochgate.engine.data import Columns, DenseColumns, Design, Scaling
 from stochgate.engine.plan import OPEN
 from stochgate.engine.trained import Models
+from stochgate.networks.base import Layers
 
-_FIRST = "weight_0"  # what chains of layers (`Network.layers`) call their first weights
 _MOST_SHARE = 0.75  # of the work on all columns: one product of all models is a little faster
-_MOST_BYTES = 1 << 28  # that the gathered columns of all models may take
+_MOST_BYTES = 1 << 26  # that the gathered columns of a stack may take, or an eighth of its budget
 
 
 class OwnColumns:
@@ -46,16 +47,9 @@ class OwnColumns:
             yield slice(start, end), part
 
     def affine(self, weight: Tensor, scale: Tensor, shift: Tensor | None, bias: Tensor | None) -> Tensor:
-        """Return all models' first layers, shape (n_models, n_units, n_samples)."""
-        gated = weight * scale.unsqueeze(1)
-        constant = weight.new_zeros(weight.shape[:2]) if bias is None else bias
-        if shift is not None:
-            constant = constant - (gated @ shift.unsqueeze(2)).squeeze(2)
-        parts = [
-            torch.baddbmm(constant[models].unsqueeze(2), gated[models, :, : X.shape[1]], X)
-            for models, X in self.runs()
-        ]
-        return torch.cat(parts)
+        """Return all models' first layers, shape (n_models, n_units, n_samples), without gradients."""
+        h = weight.new_empty(*weight.shape[:2], self.n_samples)
+        return OwnProduct(weight, shift, Buffers(weight)).forward(self, scale=scale, bias=bias, h=h)
 
     def rows(self, index: Tensor | slice, once: bool = False) -> "OwnColumns":
         """Return some of the rows."""
@@ -101,7 +95,8 @@ class OwnProduct:
 
     def backward(self, grad: Tensor, of_weight: Tensor, of_scale: Tensor | None, summed: Tensor) -> None:
         """Write the gradient of weight, 0 for columns that are none; gates are held and have none."""
-        if len(self.columns.parts) > 1:
+        assert of_scale is None
+        if any(X.shape[1] < of_weight.shape[2] for X in self.columns.parts):
             of_weight.zero_()
         for models, X in self.columns.runs():
             some, n = (models, slice(None), slice(X.shape[1])), X.shape[1]
@@ -131,23 +126,26 @@ class Packing:
         As they were before.
     index : int64 Tensor, shape (n_models, n_columns)
         The columns that each model has kept, filled up with closed ones.
+    first : str
+        What the first layer's weights are called.
     """
 
     models: Models
     index: Tensor
+    first: str
 
     def unpack(self, packed: Models) -> Models:
         """Return trained models with all columns."""
-        first = self.models.parameters[_FIRST].detach().clone()
-        first.scatter_(2, _per_unit(self.index, first), packed.parameters[_FIRST].detach())
+        weight = self.models.parameters[self.first].detach().clone()
+        weight.scatter_(2, per_unit(self.index, weight), packed.parameters[self.first].detach())
         return replace(
             packed,
-            parameters={**packed.parameters, _FIRST: first},
+            parameters={**packed.parameters, self.first: weight},
             scaling=self.models.scaling,
         )
 
 
-def pack(models: Models, design: Design) -> tuple[Models, Design, Packing | None]:
+def pack(models: Models, design: Design, layers: Layers) -> tuple[Models, Design, Packing | None]:
     """Give each model its open columns alone, where that is less work.
 
     Only for networks whose step is written out, with hidden layers (of a linear model the products are
@@ -159,29 +157,34 @@ def pack(models: Models, design: Design) -> tuple[Models, Design, Packing | None
     if not models.none_free or plan.network.is_linear or plan.training.batch_size:
         return models, design, None
     may_open = design.spread(models.fixed == OPEN) & (models.scaling.scale != 0)
-    weight, scaling = models.parameters[_FIRST], models.scaling
-    per_column = float(weight.shape[1] * columns.n_samples)
-    counts = may_open.sum(1).clamp_min(1)
-    runs = [(run, int(counts[run].max())) for run, _ in like_sizes(counts.tolist(), per_column)]
+    weight, scaling = layers.weights[0], models.scaling
+    first = next(name for name, p in models.parameters.items() if p is weight)
+    n_rows = max(map(len, plan.turns), default=columns.n_samples)  # that a step sees
+    per_column = float(weight.shape[1] * n_rows)
+    counts = may_open.sum(1).clamp_min(1).tolist()
+    runs = [(run, size or 0) for run, size in like_sizes(counts, per_column)]
     n_taken = sum((run.stop - run.start) * size for run, size in runs)
-    n_bytes = n_taken * columns.n_samples * columns.X.element_size()
+    n_copies = 1 + bool(plan.turns) + (plan.judged is not None)
+    n_bytes = n_copies * n_taken * columns.n_samples * columns.X.element_size()
+    budget = plan.training.max_memory
+    most = _MOST_BYTES if budget is None else min(_MOST_BYTES, budget // 8)
     work = n_taken + (len(runs) - 1) * spare_columns(per_column)
-    if work > _MOST_SHARE * may_open.numel() or n_bytes > _MOST_BYTES:
+    if work > _MOST_SHARE * may_open.numel() or n_bytes > most:
         return models, design, None
     widest = max(size for _, size in runs)
     index = torch.argsort((~may_open).to(torch.int8), dim=1, stable=True)[:, :widest]  # open ones first
     own = OwnColumns([columns.by_column[index[run, :size]] for run, size in runs], columns.are_centred)
     packed = replace(
         models,
-        parameters={**models.parameters, _FIRST: weight.gather(2, _per_unit(index, weight))},
+        parameters={**models.parameters, first: weight.gather(2, per_unit(index, weight))},
         scaling=Scaling(
             scaling.scale.gather(1, index) * may_open.gather(1, index),
             None if scaling.shift is None else scaling.shift.gather(1, index),
         ),
     )
     gate_of = design.gate_of_column()[index]
-    return packed, replace(design, columns=cast(Columns, own), gate_of=gate_of), Packing(models, index)
-
-
-def _per_unit(index: Tensor, weight: Tensor) -> Tensor:
-    return index.unsqueeze(1).expand(-1, weight.shape[1], -1)
+    return (
+        packed,
+        replace(design, columns=cast(Columns, own), gate_of=gate_of),
+        Packing(models, index, first),
+    )
