@@ -182,9 +182,5 @@ def pack(models: Models, design: Design, layers: Layers) -> tuple[Models, Design
             None if scaling.shift is None else scaling.shift.gather(1, index),
         ),
     )
-    gate_of = design.gate_of_column()[index]
-    return (
-        packed,
-        replace(design, columns=cast(Columns, own), gate_of=gate_of),
-        Packing(models, index, first),
-    )
+    design = replace(design, columns=cast(Columns, own), gate_of=design.gate_of_column()[index])
+    return packed, design, Packing(models, index, first)

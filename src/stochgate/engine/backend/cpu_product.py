@@ -235,6 +235,7 @@ def of_shift(weight: Tensor, scale: Tensor, shift: Tensor) -> Tensor:
 
 
 def per_unit(index: Tensor, weight: Tensor) -> Tensor:
+    """Return which columns to gather of weights, (n_models, n_units, n), given them for each model."""
     return index.unsqueeze(1).expand(-1, weight.shape[1], -1)
 
 
