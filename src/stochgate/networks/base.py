@@ -121,8 +121,8 @@ class Network(BaseEstimator, ABC):
         """Return a penalty of the network's own, shape (n_models,), or None."""
         return None
 
-    def half_as_wide(self) -> "Network":
-        """Return the network that looks for features in its place; itself where it cannot be narrower."""
+    def for_gates(self) -> "Network":
+        """Return the network that looks for features in its place where networks race; as a rule itself."""
         return self
 
     def layers(self, parameters: Parameters) -> "Layers | None":

@@ -106,8 +106,8 @@ class EncodedMLP(MLP):
         super().__init__(hidden, activation, skip, init_std, linear)
         self.n_bins = n_bins
 
-    def half_as_wide(self) -> "EncodedMLP":
-        """Return a network half as wide, which finds the same features far faster."""
+    def for_gates(self) -> "EncodedMLP":
+        """Return a network half as wide: its columns are many, and it finds what a wider one finds."""
         return clone(self).set_params(hidden=tuple(max(1, width // 2) for width in self.hidden))
 
     def encoding(self, X: Any) -> PiecewiseLinear:

@@ -73,11 +73,11 @@ class Problem:
 
     @cached_property
     def gated_network(self) -> Network:
-        """The network whose gates are trained: half as wide where the choice of networks is ours.
+        """The network whose gates are trained; the network itself is trained on what they leave open.
 
-        It finds the same features; the network itself is trained on them.
+        It may be another one where the choice of networks is ours (`Network.for_gates`).
         """
-        return self.network.half_as_wide() if len(self.networks) > 1 else self.network
+        return self.network.for_gates() if len(self.networks) > 1 else self.network
 
     @property
     def n_samples(self) -> int:
