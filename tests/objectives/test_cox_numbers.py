@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from stochgate.objectives import Cox
+from stochgate.objectives.base import Objective
 from survival_problems import KINDS, assert_equals_double_loops, double_loops, evaluate, stack
 
 either_ties = pytest.mark.parametrize("ties", ["breslow", "efron"])
@@ -152,3 +153,18 @@ def test_held_out_loss_is_what_the_held_out_rows_add(kind, seed, ties):
 def test_base_is_zero(kind):
     _, y, weights = stack(kind, 0)
     assert Cox().base(Cox().encode(y).rows, weights, {}).tolist() == [[0]] * len(weights)
+
+
+@pytest.mark.parametrize("spread", [1.0, 100.0, 3000.0])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_the_written_slope_is_that_of_log_space(spread, dtype):
+    rng = np.random.default_rng(0)
+    time = rng.integers(1, 12, size=40)  # many ties
+    target = Cox().encode(np.column_stack([rng.random(40) < 0.6, time]))
+    weights = torch.tensor(rng.integers(0, 3, size=(4, 40)), dtype=dtype)
+    weights[3] = 0  # a model without weight
+    output = spread * torch.tensor(rng.normal(size=(4, 40, 1)), dtype=dtype)
+    written = Cox().slope(target.rows, weights, {})(output)
+    expected = Objective.slope(Cox(), target.rows, weights, {})(output)
+    assert written.dtype == dtype
+    torch.testing.assert_close(written, expected, rtol=1e-4 if dtype == torch.float32 else 1e-9, atol=1e-6)

@@ -7,11 +7,13 @@ import torch
 from sklearn.utils._param_validation import StrOptions
 from torch import Tensor
 
-from stochgate.objectives.base import Learned, Objective, Rows, Target
+from stochgate.objectives.base import Learned, Objective, Rows, Slope, Target
 from stochgate.objectives.risk_sets import LogCumSumExp, LogSumOverIntervals, cut_intervals
 from stochgate.survival import is_survival_target, read_survival_target
 
 _AT_ONCE = 256  # events compared with all rows at once
+_FAR = 1e300  # below any hazard: a model without weight has none
+_LEAST_RISK = 1e-200  # relative to the largest hazard, of sums that double precision holds
 _GIVEN = ("event", "block", "until", "stratum")  # of each row; all else follows
 
 
@@ -104,6 +106,37 @@ class Cox(Objective):
             losses = losses + mean * less
         return torch.where(weighs, losses, 0).sum(1)
 
+    def slope(self, rows: Rows, weights: Tensor, learned: Learned) -> Slope:
+        r"""Return the gradient of the loss as a function of the outputs, written out for Breslow's ties.
+
+        .. math:: \frac{\partial L}{\partial \eta_j} =
+            w_j e^{\eta_j} \sum_{i: j \in R_i} \frac{w_i \delta_i}{S_i} - w_j \delta_j
+
+        with :math:`S_i` the sum over the risk set, in double precision and relative to the largest hazard.
+        Hazards too far apart for that are left to autograd in log space, as are Efron's ties, entry times
+        and strata.
+        """
+        in_log_space = super().slope(rows, weights, learned)
+        if self.ties == "efron" or "until" in rows:
+            return in_log_space
+        order, back = rows["order"], torch.argsort(rows["order"])
+        sorted_weights = weights.index_select(1, order).double()
+        log_weights, events = sorted_weights.log(), sorted_weights * rows["dies"]
+        at_end = torch.zeros_like(events).index_add_(1, rows["end"], events)  # of all that are tied
+        none = at_end == 0
+
+        def slope(output: Tensor) -> Tensor:
+            hazard = output[..., 0].index_select(1, order) + log_weights  # -inf for a row of weight 0
+            hazard = (hazard - hazard.amax(1, keepdim=True).clamp_min(-_FAR)).exp_()
+            risk = hazard.cumsum(1).masked_fill_(none, 1)
+            if not bool((risk > _LEAST_RISK).all()):  # NaN too
+                return in_log_space(output)
+            later = (at_end / risk).flip(1).cumsum(1).flip(1)
+            gradient = hazard.mul_(later).sub_(events)
+            return gradient.index_select(1, back).to(output.dtype).unsqueeze(2)
+
+        return slope
+
     def log_jumps(self, output: Tensor, rows: Rows, weights: Tensor) -> Tensor:
         """Return the log of what each event adds to the baseline's cumulative hazard; -inf for others.
 
@@ -128,9 +161,20 @@ class Cox(Objective):
         self, output: Tensor, rows: Rows, weights: Tensor, test_weights: Tensor, learned: Learned
     ) -> Tensor:
         """Return what the held-out rows add, l(all) - l(train) (Verweij and van Houwelingen, 1993)."""
-        both = self.loss(output, rows, weights + test_weights, learned)
-        added = both - self.loss(output, rows, weights, learned)
-        return self._per(self.total(rows, test_weights, learned), added)
+        return self.held_out_losses(output, rows, weights, test_weights.unsqueeze(1), learned)[:, 0]
+
+    def held_out_losses(
+        self, output: Tensor, rows: Rows, weights: Tensor, parts: Tensor, learned: Learned
+    ) -> Tensor:
+        """Return what each part of the held-out rows adds to the rows learnt from."""
+        learnt = self.loss(output, rows, weights, learned)
+        added = [
+            self._per(
+                self.total(rows, part, learned), self.loss(output, rows, weights + part, learned) - learnt
+            )
+            for part in parts.unbind(1)
+        ]
+        return torch.stack(added, dim=1)
 
     def score(self, output: Tensor, rows: Rows, weights: Tensor, learned: Learned) -> Tensor:
         """Return Harrell's C of the rows at risk together, each pair by the product of its weights."""
