@@ -130,8 +130,15 @@ def _describe(row: Row, record: dict[str, Any]) -> dict[str, str]:
         "score": f"{known['score']:.3f}" if "score" in known else "",
         "selected": f"{known['n_selected']:.0f} of {known['n_features']:.0f}",
         "rival: seconds, score": rival,
+        "longest stages": _longest(known.get("stages")),
         "data": known["data"],
     }
+
+
+def _longest(shares: dict[str, float] | None) -> str:
+    """Return the stages of a fit that take most of its time."""
+    longest = sorted((shares or {}).items(), key=lambda stage: -stage[1])[:4]
+    return ", ".join(f"{stage} {share:.0%}" for stage, share in longest)
 
 
 SECONDS = Experiment(

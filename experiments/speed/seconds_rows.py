@@ -1,5 +1,6 @@
 """The rows of the table of seconds: what each measures."""
 
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -13,6 +14,7 @@ from experiments.speed.seconds_data import Data, draw_plain
 from experiments.speed.timing import peak_gigabytes
 from experiments.speed.two_cores import busy_neighbour, in_turns
 from stochgate import GatedClassifier, StabilitySelector, evaluate
+from stochgate.engine import Snapshot
 
 Load = Callable[[int], Data]
 Found = dict[str, Any]
@@ -21,10 +23,11 @@ Found = dict[str, Any]
 def time_fit(load: Load, seed: int, device: str, *, rival: str | None = None, n_turns: int = 2) -> Found:
     """Return the seconds, the score and the columns of a default fit, and of its rival."""
     data = load(seed)
-    models = {"ours": make_model("ours", data.kind, seed=seed, device=device)}
+    watch, start, shares = watch_stages()
+    models = {"ours": make_model("ours", data.kind, seed=seed, device=device, callbacks=[watch])}
     if rival is not None:
         models[rival] = RIVALS[rival](data.kind, seed)
-    fits = {name: partial(_fit, model, data) for name, model in models.items()}
+    fits = {name: partial(_fit, model, data, start) for name, model in models.items()}
     turns, fitted = in_turns(fits, n_turns)
     peak = peak_gigabytes()  # before any test rows are drawn
     found: Found = {
@@ -33,6 +36,7 @@ def time_fit(load: Load, seed: int, device: str, *, rival: str | None = None, n_
         "score": data.judge(fitted["ours"]),
         "peak_gigabytes": peak,
         "turns": turns,
+        "stages": shares(),
     }
     if rival is not None:
         found |= {
@@ -43,6 +47,25 @@ def time_fit(load: Load, seed: int, device: str, *, rival: str | None = None, n_
             "rival_over_ours": min(turns[rival]) / min(turns["ours"]),
         }
     return found
+
+
+def watch_stages() -> tuple[Callable[[Snapshot], None], Callable[[], None], Callable[[], dict[str, float]]]:
+    """Return a callback, what starts the clock of a fit, and what tells each stage's share of all fits."""
+    seconds: dict[str, float] = {}
+    last = [time.perf_counter()]
+
+    def start() -> None:
+        last[0] = time.perf_counter()
+
+    def watch(snapshot: Snapshot) -> None:
+        now = time.perf_counter()
+        seconds[snapshot.stage] = seconds.get(snapshot.stage, 0.0) + now - last[0]
+        last[0] = now
+
+    def shares() -> dict[str, float]:
+        return {stage: round(value / sum(seconds.values()), 3) for stage, value in seconds.items()}
+
+    return watch, start, shares
 
 
 RIVALS: dict[str, Callable[[str, int], Any]] = {
@@ -107,7 +130,8 @@ def plain(n_samples: int, n_features: int) -> Load:
     return lambda seed: draw_plain(n_samples, n_features, seed)
 
 
-def _fit(model: Any, data: Data) -> Any:
+def _fit(model: Any, data: Data, start: Callable[[], None] = lambda: None) -> Any:
+    start()
     return clone(model).fit(data.X, data.y)
 
 

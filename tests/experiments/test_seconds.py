@@ -145,3 +145,11 @@ def test_rows_are_measured_again_and_only_a_row_of_its_own_process_has_its_memor
     assert {"machine", "versions", "date"} <= set(second)
     assert "| demo |" in make_tables(read_table(path), ["ours"])
     assert [name for name, row in ROWS.items() if row.own_process] == ["500x20000"]
+
+
+def test_each_stage_is_told_its_share():
+    watch, start, shares = seconds_rows.watch_stages()
+    model = GatedClassifier(network="linear", training=Training(40), random_state=0, callbacks=[watch])
+    seconds_rows._fit(model, draw_plain(80, 3, seed=0), start)
+    assert {"path", "final"} <= set(shares())
+    assert abs(sum(shares().values()) - 1) < 0.01
