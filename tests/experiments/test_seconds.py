@@ -125,11 +125,12 @@ def test_the_table_holds_results_against_goals():
         "rival_score": 0.85,
         "data": "synthetic",
         "fits": np.nan,
+        "stages": {"final": 0.1, "path": 0.75, "refit": 0.15},
     }
     line = make_tables(pd.DataFrame([record]), ["ours"]).splitlines()[-1]
     assert line == (
         "| 20000x20 | at most 20 s and at most 2.00 x the forest | 15.0 s, 3.00 x the forest | yes, no "
-        "| 0.870 | 4 of 20 | forest: 5.0 s, 0.850 | synthetic |"
+        "| 0.870 | 4 of 20 | forest: 5.0 s, 0.850 | path 75%, refit 15%, final 10% | synthetic |"
     )
 
 
@@ -150,6 +151,6 @@ def test_rows_are_measured_again_and_only_a_row_of_its_own_process_has_its_memor
 def test_each_stage_is_told_its_share():
     watch, start, shares = seconds_rows.watch_stages()
     model = GatedClassifier(network="linear", training=Training(40), random_state=0, callbacks=[watch])
-    seconds_rows._fit(model, draw_plain(80, 3, seed=0), start)
+    seconds_rows._fit(model, draw_plain(80, 5, seed=0), start)
     assert {"path", "final"} <= set(shares())
     assert abs(sum(shares().values()) - 1) < 0.01
