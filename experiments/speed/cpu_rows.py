@@ -49,27 +49,6 @@ def skipping() -> dict[str, Any]:
     return {"ours": ours, "without": whole, "ratio": whole / ours}
 
 
-def default_fit() -> dict[str, Any]:
-    """A default fit against one path of `lassonet` of the same widths, on two problems of 450 x 500."""
-    kinds: dict[str, Any] = {
-        "friedman": ("regression", datasets.make_friedman),
-        "madelon": ("classification", datasets.make_madelon),
-    }
-    found: dict[str, Any] = {}
-    for name, (kind, make) in kinds.items():
-        problem = make(450, random_state=1000)
-        models = {
-            "ours": make_model("ours", kind, seed=1000),
-            "lassonet": make_model("lassonet", kind, seed=1000, hidden_dims=(64, 32)),
-        }
-        fits = (partial(fit_seconds, model, problem.X, problem.y) for model in models.values())
-        for (method, model), seconds in zip(models.items(), fastest(*fits, n_turns=2), strict=True):
-            found[f"{method}_{name}"] = seconds
-            found[f"f1_{method}_{name}"] = selection_scores(model.get_support(), problem.relevant)["f1"]
-        found[f"ratio_{name}"] = found[f"lassonet_{name}"] / found[f"ours_{name}"]
-    return found
-
-
 def newsgroups() -> dict[str, Any]:
     """20 penalties on 18,774 x 55,911 sparse counts, in mini-batches; run it alone, for its memory."""
     X, y = datasets.load_newsgroups()
@@ -127,7 +106,6 @@ ROWS: dict[str, Measure] = {
     "path500": partial(path_against_stg, 500, 450),
     "path5000": partial(path_against_stg, 5000, 1000, n_turns=2),
     "skipping": skipping,
-    "default_fit": default_fit,
     "newsgroups": newsgroups,
     "million": million,
     "wide": wide,
