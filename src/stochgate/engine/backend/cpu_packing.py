@@ -12,7 +12,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from stochgate.engine.backend.cpu_product import Buffers, of_shift, per_unit, ungate
+from stochgate.engine.backend.cpu_product import Buffers, FirstLayer, per_unit, ungate
 from stochgate.engine.backend.cpu_runs import like_sizes, spare_columns
 from stochgate.engine.data import Columns, DenseColumns, Design, Scaling
 from stochgate.engine.plan import OPEN
@@ -65,27 +65,14 @@ class OwnColumns:
         return OwnColumns([part for part in some if len(part)], self.are_centred)
 
 
-class OwnProduct:
-    """Every model's first layer on its own gated columns, and its gradients; as `cpu_product.Product`.
-
-    Parameters
-    ----------
-    weight : Tensor, shape (n_models, n_units, n_columns)
-    shift : Tensor, shape (n_models, n_columns), or None for no shift
-    buffers : Buffers
-    """
-
-    def __init__(self, weight: Tensor, shift: Tensor | None, buffers: Buffers):
-        self.weight, self.shift, self.buffers = weight, shift, buffers
+class OwnProduct(FirstLayer):
+    """The first layer on each model's own columns, and its gradients; as `cpu_product.Product`."""
 
     def forward(self, columns: Any, *, scale: Tensor, bias: Tensor | None, h: Tensor) -> Tensor:
         """Multiply `OwnColumns`, and write the result to `h`, shape (n_models, n_units, n_samples)."""
         self.columns: OwnColumns = columns
         self.scale, weight = scale, self.weight
-        constant = weight.new_zeros(weight.shape[:2]) if bias is None else bias
-        if self.shift is not None:
-            constant = constant - of_shift(weight, scale, self.shift)
-        constant = constant.unsqueeze(2)
+        constant = self.constant(scale, bias)
         for models, X in columns.runs():
             some = models, slice(None), slice(X.shape[1])
             gated = self.buffers("gated", *weight[some].shape)

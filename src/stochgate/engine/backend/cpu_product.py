@@ -67,13 +67,10 @@ class SharedColumns(Protocol):
 Parts = list[tuple[slice, Tensor | None]]
 
 
-class Product:
-    r"""Every model's first layer on its gated input, and its gradients.
+class FirstLayer:
+    r"""Every model's first layer on its gated input.
 
     .. math:: h_m = W_m \text{diag}(s_m) (X - 1 t_m^T)^T + b_m 1^T
-
-    A column whose factor s is 0 adds nothing to h nor to the gradient of W. Its gate's gradient is 0 too,
-    because a gate that draws 0 is clipped there. So it is left out exactly, where that is faster.
 
     Parameters
     ----------
@@ -84,6 +81,21 @@ class Product:
 
     def __init__(self, weight: Tensor, shift: Tensor | None, buffers: Buffers):
         self.weight, self.shift, self.buffers = weight, shift, buffers
+
+    def constant(self, scale: Tensor, bias: Tensor | None) -> Tensor:
+        """Return what does not depend on X: the bias less what the shift adds, (n_models, n_units, 1)."""
+        constant = self.weight.new_zeros(self.weight.shape[:2]) if bias is None else bias
+        if self.shift is not None:
+            constant = constant - of_shift(self.weight, scale, self.shift)
+        return constant.unsqueeze(2)
+
+
+class Product(FirstLayer):
+    """The first layer on columns that all models share, and its gradients.
+
+    A column whose factor s is 0 adds nothing to h nor to the gradient of W. Its gate's gradient is 0 too,
+    because a gate that draws 0 is clipped there. So it is left out exactly, where that is faster.
+    """
 
     def forward(
         self,
@@ -105,10 +117,7 @@ class Product:
         X = columns.X
         self.columns, self.scale, weight = columns, scale, self.weight
         self.parts = _choose_parts(weight, scale, len(X), columns.once)
-        constant = weight.new_zeros(weight.shape[:2]) if bias is None else bias
-        if self.shift is not None:
-            constant = constant - of_shift(weight, scale, self.shift)
-        h.copy_(constant.unsqueeze(2).expand_as(h))
+        h.copy_(self.constant(scale, bias).expand_as(h))
         if self.parts is None:
             gated = torch.mul(weight, scale.unsqueeze(1), out=self.buffers("gated", *weight.shape))
             h.flatten(0, 1).addmm_(gated.flatten(0, 1), X.T)
