@@ -73,7 +73,7 @@ def execute(plan: Plan, design: Design, target: Target, callbacks: tuple[Callbac
             [partial(train, plan.take(piece), design, target, callbacks, piece) for piece in pieces],
             n_side_by_side,
         )
-    return join_results(plan, parts, torch.cat(pieces).argsort())
+    return join_results(plan, parts, torch.cat(pieces))
 
 
 def cut_models(n_teams: int, n_members: int, n_pieces: int) -> list[Tensor]:
@@ -139,16 +139,17 @@ def bytes_per_model(plan: Plan, design: Design, target: Target, weights: int, ac
     return floats * plan.weights.element_size()
 
 
-def join_results(plan: Plan, parts: list[Trained], order: Tensor) -> Trained:
+def join_results(plan: Plan, parts: list[Trained], models: Tensor) -> Trained:
     """Join the results of stacks, in the order of the plan.
 
     Parameters
     ----------
     plan : Plan
     parts : list of Trained
-    order : int64 Tensor, shape (n_models,)
-        Where each model of the plan is found in the stacks, one after another.
+    models : int64 Tensor, shape (n_models,)
+        Which models of the plan the stacks have, one stack after another.
     """
+    order = models.argsort()
     longest = max((part.steps for part in parts), key=len)
 
     def joined(name: str, place: Tensor) -> Tensor:
@@ -157,7 +158,7 @@ def join_results(plan: Plan, parts: list[Trained], order: Tensor) -> Trained:
     of_teams = order[:: plan.n_members] // plan.n_members
     recorded = {name: joined(name, of_teams) for name in OF_TEAMS}
     return Trained(
-        models=join(plan, [part.models for part in parts], order),
+        models=join(plan.take(models), [part.models for part in parts]).take(order),
         step=torch.cat([part.step for part in parts])[order],
         steps=longest,
         gate_path=joined("gate_path", order),

@@ -183,24 +183,19 @@ class Teams:
         return self.output if factor == 1 else torch.lerp(self.base.unsqueeze(1), self.output, factor)
 
 
-def join(plan: Plan, parts: list[Models], order: Tensor) -> Models:
-    """Join stacks that were cut from one plan; `order` says where each of its models is found in them."""
+def join(plan: Plan, parts: list[Models]) -> Models:
+    """Join stacks, given the plan of all their models in a row."""
     network = parts[0].plan.network  # another than the plan's where columns were left out
     plan = plan if network is plan.network else replace(plan, network=network)
-
-    def joined(values: list[Tensor]) -> Tensor:
-        return torch.cat(values)[order]
-
-    scaling = _join_scaling([part.scaling for part in parts])
     return Models(
         plan,
-        joined([part.fixed for part in parts]),
-        {name: joined([part.parameters[name] for part in parts]) for name in parts[0].parameters},
-        joined([part.gate_parameter for part in parts]),
-        Scaling(scaling.scale[order], None if scaling.shift is None else scaling.shift[order]),
-        {name: joined([part.learned[name] for part in parts]) for name in parts[0].learned},
-        joined([part.total for part in parts]),
-        joined([part.base for part in parts]),
+        torch.cat([part.fixed for part in parts]),
+        {name: torch.cat([part.parameters[name] for part in parts]) for name in parts[0].parameters},
+        torch.cat([part.gate_parameter for part in parts]),
+        _join_scaling([part.scaling for part in parts]),
+        {name: torch.cat([part.learned[name] for part in parts]) for name in parts[0].learned},
+        torch.cat([part.total for part in parts]),
+        torch.cat([part.base for part in parts]),
     )
 
 

@@ -30,15 +30,12 @@ class OwnColumns:
     ----------
     parts : list of Tensor, each of shape (n_models, n_columns, n_samples)
         Of models in their order. Models have weights for as many columns as the widest part has.
-    are_centred : bool
     """
 
     once = False
 
-    def __init__(self, parts: list[Tensor], are_centred: bool):
-        self.parts, self.are_centred = parts, are_centred
-        self.n_samples = parts[0].shape[2]
-        self.n_columns = max(part.shape[1] for part in parts)
+    def __init__(self, parts: list[Tensor]):
+        self.parts, self.n_samples = parts, parts[0].shape[2]
 
     def runs(self) -> Iterator[tuple[slice, Tensor]]:
         """Yield the models of each part, and their columns."""
@@ -57,12 +54,12 @@ class OwnColumns:
             part[:, :, index] if isinstance(index, slice) else part.index_select(2, index)
             for part in self.parts
         ]
-        return OwnColumns(some, self.are_centred)
+        return OwnColumns(some)
 
     def of_models(self, index: Tensor) -> "OwnColumns":
         """Return the columns of some of the models, in their order."""
         some = [X[index[(index >= m.start) & (index < m.stop)] - m.start] for m, X in self.runs()]
-        return OwnColumns([part for part in some if len(part)], self.are_centred)
+        return OwnColumns([part for part in some if len(part)])
 
 
 class OwnProduct(FirstLayer):
@@ -160,7 +157,7 @@ def pack(models: Models, design: Design, layers: Layers) -> tuple[Models, Design
         return models, design, None
     widest = max(size for _, size in runs)
     index = torch.argsort((~may_open).to(torch.int8), dim=1, stable=True)[:, :widest]  # open ones first
-    own = OwnColumns([columns.by_column[index[run, :size]] for run, size in runs], columns.are_centred)
+    own = OwnColumns([columns.by_column[index[run, :size]] for run, size in runs])
     packed = replace(
         models,
         parameters={**models.parameters, first: weight.gather(2, per_unit(index, weight))},
