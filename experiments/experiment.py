@@ -7,6 +7,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from experiments.claims import Paper
 from experiments.study import (
     Cell,
     Record,
@@ -48,7 +49,10 @@ class Experiment:
     task_groups : dict
         Names that stand for several tasks.
     quick : dict
-        The tasks, methods and seeds of `--quick`.
+        The tasks, methods and seeds of `--preset quick`, and "settings": keywords of `run_cell` that make
+        its cells small.
+    paper : Paper, optional
+        What the paper claims, for the experiments that repeat its figures and tables.
     packages : sequence of str
         Distributions whose versions are recorded besides the core ones.
     again : bool
@@ -73,11 +77,22 @@ class Experiment:
     packages: Sequence[str] = ()
     again: bool = False
     draw: Callable[[Any], Any] | None = None
+    paper: Paper | None = None
 
     @property
     def results(self) -> Path:
         """Return the file of results."""
-        return RESULTS / f"{self.name.replace('-', '_')}.jsonl"
+        return self.results_of("full")
+
+    def results_of(self, preset: str) -> Path:
+        """Return the file of a preset's results; quick ones, whose cells are small, have their own."""
+        folder = RESULTS if preset == "full" else RESULTS / preset
+        return folder / f"{self.name.replace('-', '_')}.jsonl"
+
+    def asked(self, preset: str) -> dict[str, Any]:
+        """Return the tasks, methods and seeds of a preset, as `cells` takes them."""
+        quick = self.quick if preset == "quick" else {}
+        return {name: quick.get(name) for name in ("tasks", "methods", "seeds")}
 
     def cells(
         self,
@@ -105,13 +120,20 @@ class Experiment:
         return shown
 
     def run(
-        self, cells: Iterable[Cell], out: Path | None = None, *, device: str = "cpu", **options: Any
+        self,
+        cells: Iterable[Cell],
+        out: Path | None = None,
+        *,
+        device: str = "cpu",
+        preset: str = "full",
+        **options: Any,
     ) -> int:
         """Run the cells that are missing and return how many; options are those of `run_study`."""
+        small = self.quick.get("settings", {}) if preset == "quick" else {}
         return run_study(
             cells,
-            partial(self.run_cell, device=device),
-            out or self.results,
+            partial(self.run_cell, device=device, **small),
+            out or self.results_of(preset),
             **{"packages": self.packages, "again": self.again, "report": self.show, **options},
         )
 
@@ -138,6 +160,8 @@ class Experiment:
             text.format(record[name]) for name, text in self.metrics.items() if record.get(name) is not None
         ]
         result = record.get("error") or ", ".join(found)
+        if "not_run" in record:
+            result = f"not run: {record['not_run']}"
         print(f"{record['task']:12} {record['method']:12} {record['seed']}: {result}", flush=True)
 
     def _seeds_of(self, task: str) -> Seeds:

@@ -8,8 +8,8 @@ from experiments.baselines.all_columns import (
 )
 from experiments.baselines.base import Baseline
 from experiments.baselines.boruta import BorutaSelector
-from experiments.baselines.deepsurv import DeepSurvSelector
 from experiments.baselines.forest import ForestSelector, XGBoostSelector
+from experiments.baselines.gated_network import GatedNetwork
 from experiments.baselines.lasso import LassoSelector
 from experiments.baselines.lassonet import LassoNetSelector
 from experiments.baselines.stg import STGSelector
@@ -21,7 +21,6 @@ BASELINES: dict[str, type[Baseline]] = {
     "forest": ForestSelector,
     "xgboost": XGBoostSelector,
     "boruta": BorutaSelector,
-    "deepsurv": DeepSurvSelector,
 }
 # what selects nothing
 ALL_COLUMNS: dict[str, type[AllColumns]] = {
@@ -39,8 +38,8 @@ __all__ = [
     "AllColumnsLinear",
     "Baseline",
     "BorutaSelector",
-    "DeepSurvSelector",
     "ForestSelector",
+    "GatedNetwork",
     "LassoNetSelector",
     "LassoSelector",
     "STGSelector",

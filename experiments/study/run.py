@@ -49,8 +49,9 @@ def run_study(
 ) -> int:
     """Run the cells that the file has no record of, and append a record of each as soon as it is done.
 
-    A record is what `run_cell` returns together with the cell, the versions of the packages, the machine
-    and the date. An exception becomes a record with the field "error", and the study goes on.
+    A record is what `run_cell` returns together with the cell, the seconds it took, the versions of the
+    packages, the machine and the date. An exception becomes a record with the field "error", and the study
+    goes on. A file or a package that is missing leaves no record: the cell was not run.
 
     Parameters
     ----------
@@ -84,8 +85,9 @@ def run_study(
     with parallel_config("loky", n_jobs=n_jobs, inner_max_num_threads=1 if n_jobs != 1 else None):
         pool = Parallel(return_as="generator_unordered", pre_dispatch="n_jobs", batch_size=1)
         for record in pool(delayed(_run)(run_cell, cell, n_jobs != 1) for cell in todo):
-            append_record(path, {**record, **facts})
-            n_done += 1
+            if "not_run" not in record:
+                append_record(path, {**record, **facts})
+                n_done += 1
             if report is not None:
                 report(record)
     return n_done
@@ -111,8 +113,12 @@ def _run(run_cell: RunCell, cell: Cell, one_thread: bool) -> Record:
     """Return the record of one cell, whatever happens in it."""
     if one_thread:
         torch.set_num_threads(1)  # in a process of the pool's own
+    start = time.perf_counter()
     try:
         result = run_cell(*cell)
+    except (FileNotFoundError, ImportError) as error:
+        result = {"not_run": str(error)}
     except Exception as error:
         result = {"error": f"{type(error).__name__}: {error}"}
-    return {**cell._asdict(), **result, "threads": torch.get_num_threads()}
+    seconds = round(time.perf_counter() - start, 3)
+    return {**cell._asdict(), **result, "cell_seconds": seconds, "threads": torch.get_num_threads()}
