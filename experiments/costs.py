@@ -15,14 +15,10 @@ def cost_table(experiments: list[Experiment], preset: str) -> str:
     same method, did in this preset; minutes are those of one process.
     """
     rows = {experiment.name: _cost(experiment, preset) for experiment in experiments}
-    frame = pd.DataFrame.from_dict(rows, orient="index")
-    frame.loc["all"] = [_total(frame[name]) for name in frame]
-    return to_markdown(frame)
-
-
-def _total(column: pd.Series) -> Any:
-    numbers = pd.to_numeric(column, errors="coerce")
-    return round(float(numbers.sum()), 1) if numbers.dtype.kind == "f" else int(numbers.sum())
+    columns = zip(*(row.values() for row in rows.values()), strict=True)
+    names = next(iter(rows.values()))
+    rows["all"] = {name: round(sum(column), 1) for name, column in zip(names, columns, strict=True)}
+    return to_markdown(pd.DataFrame.from_dict(rows, orient="index", dtype=object))
 
 
 def _cost(experiment: Experiment, preset: str) -> dict[str, Any]:

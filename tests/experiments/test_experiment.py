@@ -92,7 +92,33 @@ def test_all_are_listed_with_one_sentence(capsys):
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_defaults_and_quick_runs_are_cells_that_can_be_run(name):
     experiment = EXPERIMENTS[name]
-    assert 0 < len(experiment.cells(**experiment.quick)) <= len(experiment.cells())
+    assert 0 < len(experiment.cells(**experiment.asked("quick"))) <= len(experiment.cells())
+    assert set(experiment.quick) <= {"tasks", "methods", "seeds", "settings"}
+
+
+def test_a_quick_run_has_its_own_file_and_settings(tmp_path):
+    def run_small(task, method, seed, *, device, n_steps=100):
+        return {"score": float(n_steps)}
+
+    experiment = make(run_cell=run_small, quick={"tasks": ["a"], "settings": {"n_steps": 5}})
+    assert experiment.results_of("quick") == FOLDER / "results" / "quick" / "small_one.jsonl"
+    out = tmp_path / "out.jsonl"
+    cells = experiment.cells(**experiment.asked("quick"))
+    assert {cell.task for cell in cells} == {"a"}
+    experiment.run(cells, out, preset="quick")
+    assert {record["score"] for record in read_records(out)} == {5.0}
+
+
+@pytest.mark.parametrize("error", [FileNotFoundError("no mnist.npz"), ImportError("no xgboost")])
+def test_a_cell_whose_data_or_package_is_missing_is_not_run(error, tmp_path, capsys):
+    def run_without(task, method, seed, *, device):
+        raise error
+
+    out = tmp_path / "out.jsonl"
+    experiment = make(run_cell=run_without)
+    assert experiment.run(experiment.cells(["a"], ["ours"], [0]), out) == 0
+    assert read_records(out) == []
+    assert f"not run: {error}" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", [name for name, e in EXPERIMENTS.items() if e.results.exists()])
@@ -109,7 +135,8 @@ def test_the_command_line_names_what_is_wrong(tmp_path):
 def test_quick_is_a_default_that_options_replace(tmp_path, capsys):
     pytest.importorskip("sksurv")
     out = tmp_path / "quick.jsonl"
-    main(["run", "league", "--quick", "--tasks", "lin60", "--methods", "lasso", "--out", str(out)])
+    asked = ["--preset", "quick", "--tasks", "lin60", "--methods", "lasso", "--out", str(out)]
+    main(["run", "league", *asked])
     (record,) = read_records(out)
     assert (record["task"], record["method"], record["seed"]) == ("lin60", "lasso", 1000)
 
