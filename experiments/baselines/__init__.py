@@ -8,11 +8,15 @@ from experiments.baselines.all_columns import (
 )
 from experiments.baselines.base import Baseline
 from experiments.baselines.boruta import BorutaSelector
-from experiments.baselines.forest import ForestSelector, XGBoostSelector
+from experiments.baselines.dfs import DFSSelector
+from experiments.baselines.forest import ExtraTreesSelector, ForestSelector
 from experiments.baselines.gated_network import GatedNetwork
 from experiments.baselines.lasso import LassoSelector
 from experiments.baselines.lassonet import LassoNetSelector
+from experiments.baselines.sgnn import SparseGroupSelector
 from experiments.baselines.stg import STGSelector
+from experiments.baselines.svc import LinearSVCSelector
+from experiments.baselines.xgboost import XGBoostSelector
 
 BASELINES: dict[str, type[Baseline]] = {
     "stg": STGSelector,
@@ -21,6 +25,10 @@ BASELINES: dict[str, type[Baseline]] = {
     "forest": ForestSelector,
     "xgboost": XGBoostSelector,
     "boruta": BorutaSelector,
+    "svc": LinearSVCSelector,
+    "extra-trees": ExtraTreesSelector,
+    "dfs": DFSSelector,
+    "sgnn": SparseGroupSelector,
 }
 # what selects nothing
 ALL_COLUMNS: dict[str, type[AllColumns]] = {
@@ -38,10 +46,14 @@ __all__ = [
     "AllColumnsLinear",
     "Baseline",
     "BorutaSelector",
+    "DFSSelector",
+    "ExtraTreesSelector",
     "ForestSelector",
     "GatedNetwork",
     "LassoNetSelector",
     "LassoSelector",
+    "LinearSVCSelector",
     "STGSelector",
+    "SparseGroupSelector",
     "XGBoostSelector",
 ]

@@ -1,12 +1,10 @@
 """Models that select nothing: what can be reached with all columns."""
 
-import warnings
 from abc import abstractmethod
 from typing import Any
 
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import RidgeCV
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -17,6 +15,7 @@ from experiments.baselines.base import Baseline, Selection
 from experiments.baselines.forest import FORESTS
 from experiments.baselines.kinds import Rows
 from experiments.baselines.lasso import fit_cox
+from experiments.baselines.lasso_path import paths_silenced
 from stochgate.optional import require
 
 
@@ -27,9 +26,14 @@ class AllColumns(Baseline):
     def _fit_model(self, X: np.ndarray, y: np.ndarray, seed: int) -> Any:
         """Return a fitted model with `predict`, given an encoded y."""
 
-    def _select(self, X: np.ndarray, y: np.ndarray, seed: int) -> Selection:
+    def _is_given(self) -> bool:
+        return True
+
+    def _path(self, X: np.ndarray, y: np.ndarray, seed: int) -> list[Selection]:
         n_features = X.shape[1]
-        return Selection(np.ones(n_features, dtype=bool), np.ones(n_features), self._fit_model(X, y, seed))
+        return [
+            Selection(np.ones(n_features, dtype=bool), np.ones(n_features), self._fit_model(X, y, seed))
+        ]
 
 
 class AllColumnsForest(AllColumns):
@@ -116,11 +120,7 @@ class AllColumnsLinear(AllColumns):
     def _fit_model(self, X: np.ndarray, y: np.ndarray, seed: int) -> Any:
         scaler = StandardScaler().fit(X)
         folds = self._kind.folds(y, self.n_splits, seed)
-        with warnings.catch_warnings():
-            # the weakest penalties need more steps than they are worth
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            # said by Coxnet of the empty model, which is a candidate
-            warnings.filterwarnings("ignore", "all coefficients are zero", UserWarning)
+        with paths_silenced():
             model = _LINEAR[self.kind](scaler.transform(X), y, folds, seed)
         return make_pipeline(scaler, model)
 

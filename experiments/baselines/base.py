@@ -1,10 +1,10 @@
 """The interface all baselines share."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -33,11 +33,14 @@ class Selection:
     support : ndarray of bool, shape (n_features,)
     importances : ndarray, shape (n_features,)
     model : FittedModel
+    more : dict of ndarray
+        Further attributes of the fitted baseline, by their names.
     """
 
     support: np.ndarray
     importances: np.ndarray
     model: FittedModel
+    more: Mapping[str, np.ndarray] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -126,10 +129,19 @@ class Baseline(SelectorMixin, BaseEstimator):
     def _keep(self, found: Selection) -> Self:
         self.support_, self.feature_importances_ = found.support, found.importances
         self._model = found.model
+        for name, value in found.more.items():
+            setattr(self, name, value)
         return self
+
+    def _is_given(self) -> bool:
+        """Return whether the settings say how sparse the model is, so that no rows have to choose."""
+        return False
 
     def _select(self, X: np.ndarray, y: np.ndarray, seed: int) -> Selection:
         """Return the features and the model, given an encoded y; by default a tenth of the rows chooses."""
+        if self._is_given():
+            (found,) = self._path(X, y, seed)
+            return found
         train, valid = self._kind.hold_out(y, 0.1, seed)
         points = self._path(X[train], y[train], seed)
         return best_of(points, X[valid], lambda prediction: self._kind.score(y[valid], prediction))

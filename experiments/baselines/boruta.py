@@ -50,7 +50,10 @@ class BorutaSelector(Baseline):
         self.n_estimators = n_estimators
         self.random_state = random_state
 
-    def _select(self, X: np.ndarray, y: np.ndarray, seed: int) -> Selection:
+    def _is_given(self) -> bool:
+        return True
+
+    def _path(self, X: np.ndarray, y: np.ndarray, seed: int) -> list[Selection]:
         boruta = require("boruta", package="Boruta", needed_by="BorutaSelector")
         selector = boruta.BorutaPy(
             FORESTS[self.kind](n_jobs=1, **_SETTINGS[self.kind]),
@@ -62,6 +65,6 @@ class BorutaSelector(Baseline):
         support = selector.support_
         importances = np.nan_to_num(selector.importance_history_[1:]).mean(axis=0)  # the first row is empty
         if not support.any():
-            return Selection(support, importances, _EMPTY[self.kind]().fit(X, y))
+            return [Selection(support, importances, _EMPTY[self.kind]().fit(X, y))]
         forest = FORESTS[self.kind](self.n_estimators, random_state=seed).fit(X[:, support], y)
-        return Selection(support, importances, OnColumns(forest, support))
+        return [Selection(support, importances, OnColumns(forest, support))]

@@ -1,22 +1,28 @@
 """Tree ensembles, whose importances are cut where held-out rows say so."""
 
 from abc import abstractmethod
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 
 from experiments.baselines.base import Baseline, OnColumns, Selection
-from experiments.baselines.kinds import Rows, order_in_time
+from experiments.baselines.kinds import Rows
 from experiments.baselines.survival_forest import SurvivalForest, permutation_importances
-from stochgate.optional import require
 
 FORESTS = {
     "classification": RandomForestClassifier,
     "regression": RandomForestRegressor,
     "survival": SurvivalForest,
 }
+EXTRA_TREES = {"classification": ExtraTreesClassifier, "regression": ExtraTreesRegressor}
 
 
 def feature_counts(n_features: int) -> list[int]:
@@ -41,11 +47,15 @@ class ValidatedThreshold(Baseline):
     features; the number of top features is the one whose refitted ensemble scores best on the held-out rows
     (fewer on a tie); the final ensemble is trained on these features and all rows. Of several folds scores
     and importances are averaged. At least one feature is kept.
+
+    In `path`, and where validation rows are given, all rows rank the features and train the ensembles. With
+    a given `threshold` nothing is chosen: all rows rank the features, and those above it are kept.
     """
 
     n_estimators: int
     select: bool = True
     n_splits: int | None = None
+    threshold: float | None = None
 
     @abstractmethod
     def _fit_trees(self, X: np.ndarray, y: np.ndarray, seed: int) -> Any:
@@ -55,8 +65,31 @@ class ValidatedThreshold(Baseline):
         """Return the importances of an ensemble that was trained on X and y, shape (n_features,)."""
         return np.asarray(trees.feature_importances_, dtype=np.float64)
 
+    def _is_given(self) -> bool:
+        return self.threshold is not None
+
+    def _counts(self, n_features: int) -> list[int]:
+        """Return how many top features to try."""
+        return feature_counts(n_features) if self.select else [n_features]
+
+    def _path(self, X: np.ndarray, y: np.ndarray, seed: int) -> list[Selection]:
+        everything = self._fit_trees(X, y, seed)
+        importances = self._importances(everything, X, y, seed)
+        order = np.argsort(-importances, kind="stable")
+
+        def refit(n: int) -> Selection:
+            support = np.isin(np.arange(X.shape[1]), order[:n])
+            trees = everything if support.all() else self._fit_trees(X[:, support], y, seed)
+            return Selection(support, importances, OnColumns(trees, support))
+
+        if self.threshold is not None:
+            return [refit(max(1, int((importances > self.threshold).sum())))]
+        return [refit(n) for n in self._counts(X.shape[1])]
+
     def _select(self, X: np.ndarray, y: np.ndarray, seed: int) -> Selection:
-        counts = feature_counts(X.shape[1]) if self.select else [X.shape[1]]
+        if self._is_given():
+            return super()._select(X, y, seed)
+        counts = self._counts(X.shape[1])
         if self.n_splits is None:
             folds = [self._kind.hold_out(y, 0.2, seed)]
         else:
@@ -98,6 +131,8 @@ class ForestSelector(ValidatedThreshold):
         Whether there is a threshold; without one every feature is kept.
     n_splits : int, optional
         Folds of a cross-validation of the threshold; by default a fifth of the rows is held out once.
+    threshold : float, optional
+        Importance above which a feature is kept, where it is given instead of chosen.
     random_state : int, RandomState or None, default=None
 
     Attributes
@@ -115,6 +150,8 @@ class ForestSelector(ValidatedThreshold):
     array([1])
     """
 
+    _forests: Mapping[str, Callable[..., Any]] = FORESTS
+
     def __init__(
         self,
         kind: str = "classification",
@@ -122,16 +159,18 @@ class ForestSelector(ValidatedThreshold):
         n_estimators: int = 200,
         select: bool = True,
         n_splits: int | None = None,
+        threshold: float | None = None,
         random_state: Any = None,
     ):
         self.kind = kind
         self.n_estimators = n_estimators
         self.select = select
         self.n_splits = n_splits
+        self.threshold = threshold
         self.random_state = random_state
 
     def _fit_trees(self, X: np.ndarray, y: np.ndarray, seed: int) -> Any:
-        return FORESTS[self.kind](self.n_estimators, random_state=seed).fit(X, y)
+        return self._forests[self.kind](self.n_estimators, random_state=seed).fit(X, y)
 
     def _importances(self, trees: Any, X: np.ndarray, y: np.ndarray, seed: int) -> np.ndarray:
         if hasattr(trees, "feature_importances_"):
@@ -140,53 +179,18 @@ class ForestSelector(ValidatedThreshold):
         return permutation_importances(partial(self._fit_trees, seed=seed), self._kind, X, y, folds, seed)
 
 
-class XGBoostSelector(ValidatedThreshold):
-    """XGBoost at its defaults with a validated threshold on its gain importances.
+class ExtraTreesSelector(ForestSelector):
+    """Extremely randomised trees with a threshold on their importances; else as `ForestSelector`.
 
-    Parameters
-    ----------
-    kind : {"classification", "regression", "survival"}, default="classification"
-        Survival is XGBoost's Cox objective.
-    n_estimators : int, default=100
-        Trees of each ensemble.
-    random_state : int, RandomState or None, default=None
-
-    Attributes
-    ----------
-    feature_importances_ : ndarray, shape (n_features,)
-        Mean gain in the ensemble on all columns, scaled to the sum 1.
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from experiments.baselines import ExtraTreesSelector
+    >>> X = np.random.default_rng(0).normal(size=(100, 5))
+    >>> model = ExtraTreesSelector(threshold=0.2, random_state=0).fit(X, X[:, 1] > 0)
+    >>> model.get_support(indices=True)
+    array([1])
     """
 
-    def __init__(self, kind: str = "classification", *, n_estimators: int = 100, random_state: Any = None):
-        self.kind = kind
-        self.n_estimators = n_estimators
-        self.random_state = random_state
-
-    def _fit_trees(self, X: np.ndarray, y: np.ndarray, seed: int) -> Any:
-        xgboost = require("xgboost", package="xgboost", needed_by="XGBoostSelector")
-        models = {
-            "classification": xgboost.XGBClassifier,
-            "regression": xgboost.XGBRegressor,
-            "survival": lambda **settings: _CoxTrees(xgboost.XGBRegressor(**settings)),
-        }
-        model = models[self.kind](n_estimators=self.n_estimators, random_state=seed, n_jobs=1)
-        return model.fit(X, y)
-
-
-class _CoxTrees:
-    """XGBoost's Cox objective: a negative time is a censored one, and the margin is the log hazard."""
-
-    def __init__(self, model: Any):
-        self.model = model.set_params(objective="survival:cox")
-
-    def fit(self, X: np.ndarray, y: np.ndarray) -> "_CoxTrees":
-        order = order_in_time(y)  # from 1 on: a censored row at time 0 would have no sign
-        self.model.fit(X, np.where(y["event"], order, -order))
-        return self
-
-    def predict(self, X: np.ndarray) -> np.ndarray:
-        return self.model.predict(X, output_margin=True)
-
-    @property
-    def feature_importances_(self) -> np.ndarray:
-        return self.model.feature_importances_
+    _refused = {"survival": "scikit-learn's extremely randomised trees know no censored times"}
+    _forests = EXTRA_TREES

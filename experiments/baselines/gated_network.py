@@ -131,22 +131,21 @@ class GatedNetwork(Baseline):
         steps = self.n_epochs * math.ceil(n_samples / min(self.batch_size or n_samples, n_samples))
         return min(steps, self.max_steps or steps)
 
-    def _select(self, X: np.ndarray, y: np.ndarray, seed: int) -> Selection:
-        if len(self.lams) > 1:
-            return super()._select(X, y, seed)
-        (found,) = self._path(X, y, seed)
-        return found
+    def _is_given(self) -> bool:
+        return len(self.lams) == 1
 
     def _path(self, X: np.ndarray, y: np.ndarray, seed: int) -> list[Selection]:
-        self.stack_ = self._train(X, y, seed, self.lams)
+        self.stack_ = self._train(X, y, seed, self.lams, self._make_network())
         models = self.stack_.trained.models
         supports, importances = self.stack_.supports, models.open_probability().cpu().numpy()
         return [
-            Selection(support, np.nan_to_num(chance.astype(np.float64)), _OneOf(self.stack_, i, self.kind))
+            Selection(support, np.nan_to_num(chance.astype(np.float64)), OneOf(self.stack_, i, self.kind))
             for i, (support, chance) in enumerate(zip(supports, importances, strict=True))
         ]
 
-    def _train(self, X: np.ndarray, y: np.ndarray, seed: int, lams: Sequence[float]) -> Stack:
+    def _train(
+        self, X: np.ndarray, y: np.ndarray, seed: int, lams: Sequence[float], network: Network
+    ) -> Stack:
         gate = self._make_gate()
         training = Training(
             self.count_steps(X.shape[0]),
@@ -158,6 +157,7 @@ class GatedNetwork(Baseline):
             lr_decay="constant",
             n_snapshots=self.n_snapshots,
             standardize=self.standardize,
+            tf32=True,  # a GPU then multiplies several times as fast
             max_memory=MEMORY,
         )
         return train_stack(
@@ -165,7 +165,7 @@ class GatedNetwork(Baseline):
             y,
             objective=OBJECTIVES[self.kind](),
             gate=gate,
-            network=self._make_network(),
+            network=network,
             training=training,
             lam=np.asarray(lams) * (X.shape[1] if self.penalty == "sum" else 1),
             seed=seed,
@@ -181,13 +181,14 @@ class GatedNetwork(Baseline):
 
 
 @dataclass(frozen=True)
-class _OneOf:
-    """One model of a stack."""
+class OneOf:
+    """One model of a stack, which predicts an encoded y."""
 
     stack: Stack
     index: int
     kind: str
 
     def predict(self, X: np.ndarray) -> np.ndarray:
+        """Return the predictions, shape (n_samples,)."""
         (output,) = self.stack.outputs(X, [self.index])  # (n_samples, n_outputs)
         return output.argmax(axis=1) if self.kind == "classification" else output[:, 0]

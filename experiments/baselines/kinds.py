@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import accuracy_score, r2_score
+from sklearn.metrics import accuracy_score, r2_score, root_mean_squared_error
 from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 from sklearn.utils import column_or_1d
 
@@ -113,6 +113,18 @@ class Survival(Kind):
         """Return Harrell's C."""
         target = read_survival_target(y)
         return concordance_index(target.event, target.time, prediction)
+
+
+def rmse(y: Any, prediction: np.ndarray) -> float:
+    """Return the root of the mean squared error.
+
+    Examples
+    --------
+    >>> from experiments.baselines.kinds import rmse
+    >>> rmse([1.0, 2.0], [1.0, 4.0])
+    1.4142135623730951
+    """
+    return float(root_mean_squared_error(y, prediction))
 
 
 def order_in_time(y: np.ndarray) -> np.ndarray:

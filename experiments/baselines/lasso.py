@@ -1,18 +1,21 @@
-"""The lasso: linear, logistic and Cox regression with an L1 penalty chosen by cross-validation."""
+"""The lasso: linear, logistic and Cox regression with an L1 penalty."""
 
-import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LassoCV, LogisticRegression, LogisticRegressionCV
-from sklearn.multiclass import OneVsRestClassifier
-from sklearn.pipeline import make_pipeline
+from sklearn.linear_model import LassoCV, LogisticRegressionCV
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import l1_min_c
 
 from experiments.baselines.base import Baseline, Selection
 from experiments.baselines.kinds import Rows
+from experiments.baselines.lasso_path import (
+    PATHS,
+    fit_one_vs_rest,
+    logistic_penalties,
+    paths_silenced,
+    select_by_coefficients,
+)
 from stochgate.optional import require
 
 
@@ -20,7 +23,9 @@ class LassoSelector(Baseline):
     """The lasso on standardised columns; features are those with a coefficient other than 0.
 
     Cross-validation chooses the penalty: by squared error for regression, log loss for classification and
-    partial likelihood for survival (scikit-survival's Coxnet). The empty model is a candidate.
+    partial likelihood for survival (scikit-survival's Coxnet). The empty model is a candidate. The models
+    of `path`, among which validation rows choose, go from the empty one to a hundredth of its penalty or
+    less; those of classification are fitted by liblinear.
 
     Parameters
     ----------
@@ -31,6 +36,10 @@ class LassoSelector(Baseline):
         Of classification alone. "saga" fits one multinomial model at 20 penalties; on 1,000 rows x 5,000
         columns one of these fits takes half a minute. "liblinear" fits one model per class against the
         rest, at 10 penalties, and is 20 to 100 times faster; it all but leaves the intercept free.
+    alpha : float, optional
+        The penalty of each absolute coefficient, where it is given instead of chosen: added to half the
+        mean squared error of the standardised y, to the mean log loss (liblinear's C is
+        1 / (alpha n_samples)), or to Coxnet's loss.
     random_state : int, RandomState or None, default=None
 
     Attributes
@@ -53,24 +62,32 @@ class LassoSelector(Baseline):
         *,
         n_splits: int = 5,
         solver: str = "saga",
+        alpha: float | None = None,
         random_state: Any = None,
     ):
         self.kind = kind
         self.n_splits = n_splits
         self.solver = solver
+        self.alpha = alpha
         self.random_state = random_state
 
+    def _is_given(self) -> bool:
+        return self.alpha is not None
+
     def _select(self, X: np.ndarray, y: np.ndarray, seed: int) -> Selection:
+        if self._is_given():
+            return super()._select(X, y, seed)
         scaler = StandardScaler().fit(X)
         folds = self._kind.folds(y, self.n_splits, seed)
-        with warnings.catch_warnings():
-            # the weakest penalties of a path need more steps than they are worth
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            # said by Coxnet of the empty model, which is a candidate
-            warnings.filterwarnings("ignore", "all coefficients are zero", UserWarning)
+        with paths_silenced():
             model = self._fit_model(scaler.transform(X), y, folds, seed)
-        size = np.abs(model.coef_).reshape(-1, X.shape[1]).max(axis=0)
-        return Selection(size > 0, size, make_pipeline(scaler, model))
+        return select_by_coefficients(scaler, model)
+
+    def _path(self, X: np.ndarray, y: np.ndarray, seed: int) -> list[Selection]:
+        scaler = StandardScaler().fit(X)
+        with paths_silenced():
+            models = PATHS[self.kind](scaler.transform(X), y, self.alpha, seed)
+        return [select_by_coefficients(scaler, model) for model in models]
 
     def _fit_model(self, X: np.ndarray, y: np.ndarray, folds: list[Rows], seed: int) -> Any:
         if self.solver not in _LOGISTIC:
@@ -98,27 +115,15 @@ def _fit_logistic(X: np.ndarray, y: np.ndarray, folds: list[Rows], seed: int) ->
     return model.fit(X, y)
 
 
-class _OneVsRest(OneVsRestClassifier):
-    """A logistic model for each class against the rest."""
-
-    @property
-    def coef_(self) -> np.ndarray:
-        return np.vstack([model.coef_ for model in self.estimators_])
-
-
-def _fit_one_vs_rest(X: np.ndarray, y: np.ndarray, folds: list[Rows], seed: int) -> Any:
-    def fit(C: float, rows: Any = slice(None)) -> Any:
-        # liblinear penalises the intercept; as the weight of a large constant it costs next to nothing
-        model = LogisticRegression(
-            C=C, l1_ratio=1.0, solver="liblinear", tol=1e-2, intercept_scaling=100.0, random_state=seed
-        )
-        return _OneVsRest(model).fit(X[rows], y[rows])
-
+def _choose_one_vs_rest(X: np.ndarray, y: np.ndarray, folds: list[Rows], seed: int) -> Any:
     def loss(C: float) -> float:
-        return sum(_log_loss(fit(C, train), X[valid], y[valid]) for train, valid in folds)
+        return sum(
+            _log_loss(fit_one_vs_rest(X[train], y[train], C, seed), X[valid], y[valid])
+            for train, valid in folds
+        )
 
-    Cs = l1_min_c(X, y, loss="log") * np.logspace(0, 2.5, 10)  # from the empty model on
-    return fit(Cs[np.argmin([loss(C) for C in Cs])])
+    Cs = logistic_penalties(X, y)
+    return fit_one_vs_rest(X, y, Cs[np.argmin([loss(C) for C in Cs])], seed)
 
 
 def _log_loss(model: Any, X: np.ndarray, y: np.ndarray) -> float:
@@ -180,4 +185,4 @@ def log_partial_likelihood(y: np.ndarray, risk: np.ndarray) -> float:
 
 
 _FITS = {"regression": _fit_linear, "survival": lambda X, y, folds, seed: fit_cox(X, y, folds)}
-_LOGISTIC = {"saga": _fit_logistic, "liblinear": _fit_one_vs_rest}
+_LOGISTIC = {"saga": _fit_logistic, "liblinear": _choose_one_vs_rest}

@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
-from experiments.baselines.base import Baseline, Selection, torch_seed
-from experiments.baselines.kinds import order_in_time
+from experiments.baselines.base import Baseline, Selection, best_of, torch_seed
+from experiments.baselines.kinds import Rows, order_in_time
 from stochgate.optional import require
 
 
 class LassoNetSelector(Baseline):
     """The point of LassoNet's path that scores best on held-out rows (fewer features on a tie).
 
-    Columns are standardised; a fifth of the rows is held out, for LassoNet's early stopping too.
+    Columns are standardised; a fifth of the rows is held out, for LassoNet's early stopping too. With
+    validation rows these choose the point, and the fifth serves the early stopping alone.
 
     Parameters
     ----------
@@ -54,12 +55,17 @@ class LassoNetSelector(Baseline):
         self.random_state = random_state
 
     def _select(self, X: np.ndarray, y: np.ndarray, seed: int) -> Selection:
-        train, valid = self._kind.hold_out(y, 0.2, seed)
+        _, valid = self._stopping_rows(y, seed)
+        points = self._path(X, y, seed)
+        return best_of(points, X[valid], lambda prediction: self._kind.score(y[valid], prediction))
+
+    def _path(self, X: np.ndarray, y: np.ndarray, seed: int) -> list[Selection]:
+        train, valid = self._stopping_rows(y, seed)
         scaler = StandardScaler().fit(X[train])
         inputs, targets = scaler.transform(X), _TARGETS[self.kind](y)
         network = self._make_network(seed)
         with torch_seed(seed):
-            path = network.path(
+            points = network.path(
                 inputs[train],
                 targets[train],
                 X_val=inputs[valid],
@@ -67,18 +73,15 @@ class LassoNetSelector(Baseline):
                 return_state_dicts=True,
                 disable_lambda_warning=True,
             )
-        model = _Loaded(scaler, network)
-
-        def rank(point: Any) -> tuple[float, int]:
-            network.load(point)
-            prediction = model.predict(X[valid])
-            score = self._kind.score(y[valid], prediction) if np.isfinite(prediction).all() else -np.inf
-            return score, -int(point.selected.sum())
-
-        best = max(path, key=rank)
-        network.load(best)
         importances = network.feature_importances_.numpy().astype(np.float64)
-        return Selection(best.selected.numpy(), importances, model)
+        return [
+            Selection(point.selected.numpy(), importances, _AtPoint(scaler, network, point))
+            for point in points
+        ]
+
+    def _stopping_rows(self, y: np.ndarray, seed: int) -> Rows:
+        """Return the rows to train on, and those that tell LassoNet when to stop at a point of its path."""
+        return self._kind.hold_out(y, 0.2, seed)
 
     def _make_network(self, seed: int) -> Any:
         lassonet = require("lassonet", package="lassonet", needed_by="LassoNetSelector")
@@ -110,11 +113,13 @@ _TARGETS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 @dataclass(frozen=True)
-class _Loaded:
-    """The network with the point of the path that was loaded last."""
+class _AtPoint:
+    """The network, which all points of the path share, with the weights of one of them."""
 
     scaler: StandardScaler
     network: Any
+    point: Any
 
     def predict(self, X: np.ndarray) -> np.ndarray:
+        self.network.load(self.point)
         return np.ravel(self.network.predict(self.scaler.transform(X)))

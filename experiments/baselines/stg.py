@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
-from experiments.baselines.base import Baseline, Selection, torch_seed
+from experiments.baselines.base import Baseline, Selection, best_of, torch_seed
 from stochgate.optional import require
 
 
@@ -58,20 +58,21 @@ class STGSelector(Baseline):
 
     def _select(self, X: np.ndarray, y: np.ndarray, seed: int) -> Selection:
         train, valid = self._kind.hold_out(y, 0.2, seed)
-        scaler = StandardScaler().fit(X[train])
-        found = []
+        points = self._path(X[train], y[train], seed)
+        points = [point for point in points if np.isfinite(point.model.predict(X[valid])).all()]
+        if not points:
+            raise ValueError("stg diverged at every penalty: its predictions are not finite.")
+        return best_of(points, X[valid], lambda prediction: self._kind.score(y[valid], prediction))
+
+    def _path(self, X: np.ndarray, y: np.ndarray, seed: int) -> list[Selection]:
+        scaler = StandardScaler().fit(X)
+        points = []
         for lam in self.lams:
             with torch_seed(seed):
-                network = self._train(scaler.transform(X[train]).astype(np.float32), y[train], lam)
-            model, support = _Trained(scaler, network), network.get_gates("prob") > 0
-            prediction = model.predict(X[valid])
-            if np.isfinite(prediction).all():
-                score = self._kind.score(y[valid], prediction)
-                found.append((score, -int(support.sum()), support, network.get_gates("raw"), model))
-        if not found:
-            raise ValueError("stg diverged at every penalty: its predictions are not finite.")
-        _, _, support, means, model = max(found, key=lambda candidate: candidate[:2])
-        return Selection(support, means.astype(np.float64), model)
+                network = self._train(scaler.transform(X).astype(np.float32), y, lam)
+            means = network.get_gates("raw").astype(np.float64)
+            points.append(Selection(network.get_gates("prob") > 0, means, _Trained(scaler, network)))
+        return points
 
     def _train(self, X: np.ndarray, y: np.ndarray, lam: float) -> Any:
         stg = require("stg", package="stg", needed_by="STGSelector")

@@ -12,8 +12,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from experiments.claims import FAILS, HOLDS, PARTLY, Claim, Finding, Paper, mean_of
 from experiments.experiment import Experiment
-from experiments.paper.cox_methods import METHODS, METRICS, PACKAGES, make_cox_model, means
+from experiments.paper.cox_methods import (
+    METHODS,
+    METRICS,
+    PACKAGES,
+    READING,
+    SETTINGS,
+    draw_methods,
+    make_cox_model,
+    means,
+    training_cost,
+)
+from experiments.paper.sentences import list_numbers
 from experiments.study import fit_and_score, to_markdown
 from stochgate import NoFeatureSelectedWarning, datasets
 from stochgate.metrics import concordance_index, selection_scores
@@ -31,10 +43,39 @@ def run_cell(task: str, method: str, seed: int, *, device: str = "cpu") -> dict[
     support, relevant = model.get_support(), np.asarray(train.relevant)
     return {
         **scores,
+        **training_cost(model, len(rows)),
         **selection_scores(support, relevant),
         "exact": float((support == relevant).all()),
         "true_score": concordance_index(test.y["event"], test.y["time"], np.asarray(test.log_hazard)),
     }
+
+
+def judge_features(table: pd.DataFrame) -> Finding:
+    """Judge whether Cox-STG finds exactly the two: in four of five runs on all rows; in any is partly."""
+    exact = {task: mean_of(table, "exact", "cox-stg", task) for task in TASKS}
+    ran = [share for share in exact.values() if share == share]
+    judged = exact["all"] if exact["all"] == exact["all"] else max(ran, default=0.0)
+    by_stg, numbers = _describe(table, "cox-stg")
+    by_ours, own_numbers = _describe(table, "ours")
+    return Finding(
+        verdict=HOLDS if judged >= 0.8 else PARTLY if any(ran) else FAILS,
+        paper_settings=by_stg,
+        defaults=by_ours,
+        numbers={**numbers, **own_numbers},
+    )
+
+
+def _describe(table: pd.DataFrame, method: str) -> tuple[str, dict[str, float]]:
+    """Return how often a method finds exactly the two features and its C, with the numbers."""
+    name = method.replace("-", "_")
+    shown = {"all": "all rows", "500": "few rows"}
+    exact, numbers = list_numbers(
+        {shown[task]: mean_of(table, "exact", method, task) for task in TASKS}, ".2f", f"{name}_exact"
+    )
+    scores, more = list_numbers(
+        {shown[task]: mean_of(table, "test_score", method, task) for task in TASKS}, ".3f", f"{name}_c"
+    )
+    return f"share of runs with exactly the two: {exact}; C: {scores}", {**numbers, **more}
 
 
 def make_tables(table: pd.DataFrame, methods: list[str]) -> str:
@@ -63,6 +104,19 @@ COX_GAUSSIAN = Experiment(
     run_cell=run_cell,
     tables=make_tables,
     metrics=METRICS,
-    quick={"tasks": ["500"], "methods": ["ours", "cox-lasso"], "seeds": [1000]},
+    quick={"tasks": ["500"], "methods": ["ours", "cox-stg", "cox-lasso"], "seeds": [1000]},
     packages=PACKAGES,
+    draw=lambda table: draw_methods(table, {"all": "#d95f02", "500": "#7570b3"}),
+    paper=Paper(
+        where="the Cox example of the authors' package; not in the paper",
+        claims=[
+            Claim(
+                says="The two features that make the risk are found, and no other.",
+                judge=judge_features,
+            )
+        ],
+        settings=f"those of METABRIC: {SETTINGS}.",
+        ours=READING + ".",
+        differs="the same 4,000 rows to train on and 1,000 to test; 500 of the rows as a harder case.",
+    ),
 )

@@ -2,6 +2,7 @@ import os
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LinearRegression
 
 from stochgate import datasets
 
@@ -25,6 +26,49 @@ def test_no_column_of_madelon_equals_the_label():
     agreement = ((problem.X > 0) == problem.y[:, None]).mean(axis=0)
     assert agreement.min() > 0.2
     assert agreement.max() < 0.8
+
+
+@pytest.mark.parametrize(
+    ("n_redundant", "n_class_1", "first", "total"),
+    [(0, 103, 1.2422714, 0.98629407), (15, 102, 1.2422714, -152.90988)],
+)
+def test_madelon_is_drawn_as_saved_results_have_it(n_redundant, n_class_1, first, total):
+    problem = datasets.make_madelon(200, n_noise=10, n_redundant=n_redundant, random_state=3)
+    assert problem.y.sum() == n_class_1
+    assert problem.X[0, 0] == pytest.approx(first)
+    assert (problem.X**3).sum() == pytest.approx(total)
+
+
+@pytest.mark.parametrize("make", [datasets.make_madelon, datasets.make_madelon_sklearn])
+def test_redundant_columns_of_madelon_are_made_of_the_strong_ones(make):
+    problem = make(3000, n_noise=4, n_redundant=3, random_state=0)
+    assert problem.relevant.tolist() == [True] * 8 + [False] * 4
+    assert problem.strong.tolist() == [True] * 5 + [False] * 7
+    strong, others = problem.X[:, problem.strong], problem.X[:, ~problem.strong]
+    explained = LinearRegression().fit(strong, others).predict(strong).var(axis=0) / others.var(axis=0)
+    assert explained[:3].min() > 0.5
+    assert explained[3:].max() < 0.02
+    assert make(n_noise=4, random_state=0).strong is None
+
+
+def test_one_column_of_scikit_learns_madelon_tells_the_label():
+    problem = datasets.make_madelon_sklearn(5000, n_noise=5, random_state=0)
+    agreement = ((problem.X > 0) == problem.y[:, None]).mean(axis=0)
+    assert agreement[4] > 0.75
+    assert np.abs(np.delete(agreement, 4) - 0.5).max() < 0.03
+    assert 0.4 < problem.y[:500].mean() < 0.6  # rows are in no order
+
+
+def test_the_relevant_columns_of_se3_are_copies_of_two_hidden_ones():
+    problem = datasets.make_se3(3000, random_state=0)
+    X = problem.X[:, problem.relevant]
+    assert X.shape == (3000, 10)
+    correlation = np.corrcoef(X.T)
+    same = np.kron(np.eye(2), np.ones((5, 5))) > 0
+    assert correlation[same].min() > 0.98
+    assert np.abs(correlation[~same]).max() < 0.06
+    r = X[:, :5].mean(axis=1) ** 2 + X[:, 5:].mean(axis=1) ** 2
+    assert np.corrcoef(r * np.exp(-2 * r), problem.y)[0, 1] > 0.98
 
 
 @pytest.mark.parametrize("make", [datasets.make_cox, datasets.make_cox_nonlinear])

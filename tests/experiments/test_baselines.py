@@ -12,6 +12,7 @@ import pytest
 import torch
 from lifelines import CoxPHFitter
 from sklearn.base import clone
+from sklearn.linear_model import Lasso, LogisticRegression
 
 from experiments.baselines import (
     ALL_COLUMNS,
@@ -20,15 +21,19 @@ from experiments.baselines import (
     AllColumnsForest,
     AllColumnsLinear,
     BorutaSelector,
-    DeepSurvSelector,
+    DFSSelector,
+    ExtraTreesSelector,
     ForestSelector,
+    GatedNetwork,
     LassoNetSelector,
     LassoSelector,
+    LinearSVCSelector,
+    SparseGroupSelector,
     STGSelector,
     XGBoostSelector,
 )
 from experiments.baselines.forest import feature_counts
-from experiments.baselines.kinds import KINDS, order_in_time
+from experiments.baselines.kinds import KINDS, order_in_time, rmse
 from experiments.baselines.lasso import log_partial_likelihood
 from experiments.baselines.survival_forest import coarsen, permutation_importances
 from stochgate import survival_target
@@ -42,8 +47,12 @@ PACKAGES = {
 # enough for a problem that one column decides
 SMALL = {
     BorutaSelector: {"max_iter": 15, "n_estimators": 10},
-    DeepSurvSelector: {"n_epochs": 300, "hidden": (4,), "gate": "gaussian", "device": "cpu"},
+    DFSSelector: {"n_epochs": 300, "hidden": (4,), "lams": (0.01, 0.03), "device": "cpu"},
+    ExtraTreesSelector: {"n_estimators": 10},
     ForestSelector: {"n_estimators": 10},
+    GatedNetwork: {"n_epochs": 300, "hidden": (4,), "lams": (0.1, 0.3), "device": "cpu"},
+    LinearSVCSelector: {},
+    SparseGroupSelector: {"n_epochs": 300, "hidden": (4,), "lams": (0.003, 0.01), "device": "cpu"},
     LassoNetSelector: {
         "lambda_start": 1.0,
         "path_multiplier": 1.5,
@@ -57,10 +66,9 @@ SMALL = {
     AllColumnsForest: {"n_estimators": 20},
     AllColumnsLinear: {},
 }
-CASES = [(baseline, kind) for baseline in BASELINES.values() for kind in baseline.kinds()]
-REFUSED = [(baseline, kind) for baseline in BASELINES.values() for kind in baseline._refused]
-
-
+SELECTING = [*BASELINES.values(), GatedNetwork]
+CASES = [(baseline, kind) for baseline in SELECTING for kind in baseline.kinds()]
+REFUSED = [(baseline, kind) for baseline in SELECTING for kind in baseline._refused]
 ALL_CASES = [(baseline, kind) for baseline in ALL_COLUMNS.values() for kind in baseline.kinds()]
 
 
@@ -87,6 +95,12 @@ def make(baseline, kind, **changes):
 def fitted(baseline, kind):
     """Return a baseline fitted to the easy problem, shared by the tests."""
     return make(baseline, kind).fit(*easy_problem(kind))
+
+
+@cache
+def fitted_path(baseline, kind):
+    """Return the path of a baseline on the easy problem, shared by the tests."""
+    return make(baseline, kind).path(*easy_problem(kind))
 
 
 @pytest.mark.parametrize(("baseline", "kind"), CASES)
@@ -139,9 +153,9 @@ def test_what_a_baseline_can_not_do_is_refused_with_the_reason(baseline, kind):
         baseline(kind).fit(*easy_problem(kind))
 
 
-def test_deepsurv_without_gates_keeps_every_feature():
+def test_a_network_without_gates_keeps_every_feature():
     X, y = easy_problem("survival")
-    model = make(DeepSurvSelector, "survival", gate=None).fit(X, y)
+    model = make(GatedNetwork, "survival", gate=None, lams=(0.0,)).fit(X, y)
     assert model.get_support().all()
     assert model.score(X, y) > 0.8
 
@@ -230,15 +244,35 @@ def test_boruta_without_confirmed_features_predicts_the_base_rate(kind):
     ("baseline", "parameter", "value"),
     [
         (LassoSelector, "n_splits", 2),
-        (DeepSurvSelector, "gate", "hard-concrete"),
-        (DeepSurvSelector, "lam", 0.0),
-        (DeepSurvSelector, "hidden", (2,)),
-        (DeepSurvSelector, "optimizer", "adam"),
-        (DeepSurvSelector, "lr", 0.01),
-        (DeepSurvSelector, "n_epochs", 5),
+        (LassoSelector, "alpha", 0.3),
+        (LinearSVCSelector, "C", 0.01),
+        (GatedNetwork, "gate", "hard-concrete"),
+        (GatedNetwork, "penalty", "sum"),
+        *(
+            (network, parameter, value)
+            for network in (GatedNetwork, DFSSelector, SparseGroupSelector)
+            for parameter, value in {
+                "lams": (0.0,),
+                "hidden": (2,),
+                "activation": "relu",
+                "optimizer": "adam",
+                "lr": 0.01,
+                "n_epochs": 5,
+                "max_steps": 5,
+                "batch_size": 50,
+                "init_std": None,
+                "standardize": False,
+            }.items()
+        ),
+        (SparseGroupSelector, "alpha", 10.0),
         (ForestSelector, "n_estimators", 3),
         (ForestSelector, "select", False),
+        (ForestSelector, "threshold", 0.0),
+        (ExtraTreesSelector, "n_estimators", 3),
+        (ExtraTreesSelector, "threshold", 0.0),
         (XGBoostSelector, "n_estimators", 2),
+        (XGBoostSelector, "max_depth", 1),
+        (XGBoostSelector, "threshold", 0.0),
         (BorutaSelector, "max_iter", 2),
         (BorutaSelector, "n_estimators", 1),
         (LassoNetSelector, "hidden_dims", (2,)),
@@ -251,11 +285,29 @@ def test_boruta_without_confirmed_features_predicts_the_base_rate(kind):
     ],
 )
 def test_every_parameter_changes_the_result(baseline, parameter, value):
-    kind = "regression" if "regression" in baseline.kinds() else "survival"
+    kind = "regression" if "regression" in baseline.kinds() else "classification"
     X, y = easy_problem(kind)
     usual = fitted(baseline, kind)
     changed = make(baseline, kind, **{parameter: value}).fit(X, y)
-    assert not np.array_equal(usual.predict(X), changed.predict(X))
+    X_new, _ = easy_problem(kind, seed=1)
+    assert not np.array_equal(usual.predict(X_new), changed.predict(X_new))
+
+
+def test_the_scaled_step_moves_hard_concrete_gates_farther():
+    X, y = easy_problem("regression")
+    settings = {"gate": "hard-concrete", "lams": (1.0,)}
+    same, scaled = (
+        make(GatedNetwork, "regression", gate_step=step, **settings).fit(X, y).feature_importances_
+        for step in ("same", "scaled")
+    )
+    assert (np.delete(scaled, 1) < np.delete(same, 1)).all()
+
+
+@pytest.mark.parametrize("network", [GatedNetwork, DFSSelector])
+def test_gates_are_recorded_as_often_as_asked(network):
+    model = make(network, "regression", n_snapshots=4).fit(*easy_problem("regression"))
+    assert model.stack_.steps.tolist() == [75, 150, 225, 300]
+    np.testing.assert_array_equal(model.stack_.gate_path[-1], model.stack_.gates)
 
 
 def test_the_threshold_of_a_forest_may_be_cross_validated():
@@ -263,6 +315,80 @@ def test_the_threshold_of_a_forest_may_be_cross_validated():
     usual, changed = (make(ForestSelector, "regression", n_splits=n).fit(X, y) for n in (None, 3))
     assert changed.get_support()[1]
     assert not np.array_equal(usual.feature_importances_, changed.feature_importances_)
+
+
+@pytest.mark.parametrize(("baseline", "kind"), CASES)
+def test_every_point_of_a_path_predicts_on_its_own(baseline, kind):
+    X, y = easy_problem(kind)
+    points = fitted_path(baseline, kind)
+    first = [point.predict(X) for point in points]
+    assert all(point.get_support().shape == point.feature_importances_.shape == (5,) for point in points)
+    assert max(point.score(X, y) for point in points) > 0.7
+    for point, prediction in reversed(list(zip(points, first, strict=True))):
+        np.testing.assert_array_equal(point.predict(X), prediction)
+        shuffled = np.where(point.get_support(), X, X[::-1])
+        np.testing.assert_array_equal(point.predict(shuffled), prediction)
+
+
+@pytest.mark.parametrize(("baseline", "kind"), CASES)
+def test_validation_rows_choose_the_best_of_the_path_with_the_fewest_features(baseline, kind):
+    X, y = easy_problem(kind)
+    valid = easy_problem(kind, seed=1)
+    chosen = make(baseline, kind).fit(X, y, validation=valid)
+    ranks = [(point.score(*valid), -point.support_.sum()) for point in fitted_path(baseline, kind)]
+    assert (chosen.score(*valid), -chosen.support_.sum()) == max(ranks)
+
+
+@pytest.mark.parametrize(("baseline", "kind"), CASES)
+def test_the_top_feature_is_the_relevant_one(baseline, kind):
+    model, data = make(baseline, kind), easy_problem(kind)
+    model.path = lambda X, y: fitted_path(baseline, kind)
+    assert model.top_features(*data, k=1).tolist() == [False, True, False, False, False]
+    assert model.top_features(*data, k=3).sum() == 3
+
+
+@pytest.mark.parametrize("kind", ["classification", "regression", "survival"])
+def test_a_path_of_the_lasso_begins_with_the_empty_model(kind):
+    sizes = [point.support_.sum() for point in fitted_path(LassoSelector, kind)]
+    assert sizes[0] == 0
+    assert sizes[-1] >= 4
+    assert 10 <= len(sizes) <= 20
+
+
+def test_a_path_of_the_svc_begins_with_the_empty_model():
+    sizes = [point.support_.sum() for point in fitted_path(LinearSVCSelector, "classification")]
+    assert sizes[0] == 0
+    assert sizes[-1] == 5
+
+
+def test_a_given_penalty_of_the_lasso_is_that_of_the_formula():
+    X, y = easy_problem("classification")
+    model = LassoSelector(alpha=0.05, random_state=0).fit(X, y)
+    scaled = (X - X.mean(axis=0)) / X.std(axis=0)
+    peer = LogisticRegression(
+        C=1 / 6, l1_ratio=1.0, solver="saga", tol=1e-6, max_iter=10_000, random_state=0
+    )
+    peer.fit(scaled, y)
+    np.testing.assert_allclose(model.feature_importances_, np.abs(peer.coef_[0]), atol=0.02)
+    X, y = easy_problem("regression")
+    model = LassoSelector("regression", alpha=0.1).fit(X, y)
+    peer = Lasso(alpha=0.1 * y.std()).fit((X - X.mean(axis=0)) / X.std(axis=0), y)
+    np.testing.assert_allclose(model.feature_importances_, np.abs(peer.coef_) / y.std(), atol=1e-6)
+    assert len(LassoSelector("survival", alpha=0.1).path(*easy_problem("survival"))) == 1
+
+
+@pytest.mark.parametrize("baseline", [ForestSelector, ExtraTreesSelector, XGBoostSelector])
+def test_a_given_threshold_keeps_the_importances_above_it_and_at_least_one(baseline):
+    X, y = easy_problem("regression")
+    for threshold in (0.001, 0.01, 2.0):
+        model = make(baseline, "regression", threshold=threshold).fit(X, y)
+        expected = model.feature_importances_ > min(threshold, 0.99 * model.feature_importances_.max())
+        np.testing.assert_array_equal(model.get_support(), expected)
+    assert model.get_support().sum() == 1
+
+
+def test_the_root_mean_squared_error_is_that_of_the_formula():
+    assert rmse(np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 6.0])) == pytest.approx(3**0.5)
 
 
 def test_counts_of_features_grow_by_half_and_end_with_all():

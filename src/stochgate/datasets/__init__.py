@@ -1,6 +1,7 @@
 """Data sets: synthetic problems whose relevant features are known, and real ones."""
 
 from stochgate.datasets.files import find_file
+from stochgate.datasets.madelon import make_madelon, make_madelon_sklearn
 from stochgate.datasets.real import RealProblem, load_gaussian_survival, load_metabric, load_newsgroups
 from stochgate.datasets.registry import FILES, DataFile
 from stochgate.datasets.synthetic import (
@@ -9,11 +10,11 @@ from stochgate.datasets.synthetic import (
     make_cox_nonlinear,
     make_friedman,
     make_linear,
-    make_madelon,
     make_noise,
     make_ring,
     make_se1,
     make_se2,
+    make_se3,
     make_two_moons,
     make_xor,
 )
@@ -37,10 +38,12 @@ __all__ = [
     "make_friedman",
     "make_linear",
     "make_madelon",
+    "make_madelon_sklearn",
     "make_noise",
     "make_ring",
     "make_se1",
     "make_se2",
+    "make_se3",
     "make_two_moons",
     "make_xor",
 ]

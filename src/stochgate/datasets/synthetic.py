@@ -20,11 +20,14 @@ class Problem:
     X : ndarray, shape (n_samples, n_features)
     y : ndarray; for survival a structured array with the fields "event" and "time"
     relevant : ndarray of bool, shape (n_features,)
+    strong : ndarray of bool, shape (n_features,), optional
+        Those of the relevant ones that the others are made of; None where there are no others.
     """
 
     X: np.ndarray
     y: np.ndarray
     relevant: np.ndarray
+    strong: np.ndarray | None = None
 
 
 def make_xor(n_samples: int = 1500, n_noise: int = 10, random_state: RandomState = None) -> Problem:
@@ -80,27 +83,6 @@ def make_friedman(n_samples: int = 600, n_features: int = 500, random_state: Ran
     return Problem(X, y / np.abs(y).max(), _first(5, X))
 
 
-def make_madelon(
-    n_samples: int = 600, n_noise: int = 495, n_redundant: int = 0, random_state: RandomState = None
-) -> Problem:
-    """MADELON by the NIPS 2003 design: the 32 vertices of a cube in 5 dimensions, labelled at random.
-
-    Half of the vertices (at +-2, noise N(0, 1)) belong to each class; redundant columns are random
-    linear combinations of the 5 plus N(0, 1); 1 % of the labels are flipped; columns are standardised.
-    Redundant columns count as relevant.
-    """
-    rng = check_random_state(random_state)
-    vertices = np.array(np.meshgrid(*[[-2.0, 2.0]] * 5)).reshape(5, -1).T  # (32, 5)
-    label = rng.permutation(np.repeat([0, 1], 16))
-    which = rng.randint(32, size=n_samples)
-    informative = vertices[which] + rng.normal(size=(n_samples, 5))
-    redundant = informative @ rng.uniform(-1, 1, size=(5, n_redundant))
-    redundant = redundant + rng.normal(size=redundant.shape)
-    X = np.hstack([informative, redundant, rng.normal(size=(n_samples, n_noise))])
-    y = label[which] ^ (rng.uniform(size=n_samples) < 0.01)
-    return Problem((X - X.mean(axis=0)) / X.std(axis=0), y.astype(int), _first(5 + n_redundant, X))
-
-
 def make_se1(n_samples: int = 1000, random_state: RandomState = None) -> Problem:
     """SE1 of Gregorova et al. (2018): sin((x1 + x3)^2) sin(x7 x8 x9) + 0.1 N(0, 1), 18 columns."""
     rng = check_random_state(random_state)
@@ -115,6 +97,22 @@ def make_se2(n_samples: int = 1000, random_state: RandomState = None) -> Problem
     X = rng.normal(size=(n_samples, 100))
     y = np.log(X[:, 10:15].sum(axis=1) ** 2) + 0.1 * rng.normal(size=n_samples)
     return Problem(X, y, np.isin(np.arange(100), np.arange(10, 15)))
+
+
+def make_se3(n_samples: int = 1000, random_state: RandomState = None) -> Problem:
+    """SE3 in the manner of Gregorova et al. (2018): 200 hidden normal columns, of each five noisy copies.
+
+    y = 10 r exp(-2 r) + 0.01 N(0, 1) with r = z1^2 + z3^2, where z are the hidden columns; the copies add
+    0.1 N(0, 1), so that columns 1 to 5 and 11 to 15 of 1000 are relevant. This definition is unverified,
+    since no source was at hand: the response and the numbers of columns are probable, the grouping of the
+    copies less so, and the size of their noise is a guess.
+    """
+    rng = check_random_state(random_state)
+    hidden = rng.normal(size=(n_samples, 200))
+    X = np.repeat(hidden, 5, axis=1) + 0.1 * rng.normal(size=(n_samples, 1000))
+    r = hidden[:, 0] ** 2 + hidden[:, 2] ** 2
+    y = 10 * r * np.exp(-2 * r) + 0.01 * rng.normal(size=n_samples)
+    return Problem(X, y, np.isin(np.arange(1000) // 5, [0, 2]))
 
 
 def make_linear(
