@@ -29,6 +29,8 @@ class LassoNetSelector(Baseline):
         Growth of the penalty from a point of the path to the next; 1.02 is LassoNet's default.
     n_iters : (int, int), default=(1000, 100)
         Most epochs of the dense network and of each point of the path.
+    device : str, default="cpu"
+        Where it trains.
     random_state : int, RandomState or None, default=None
 
     Attributes
@@ -45,6 +47,7 @@ class LassoNetSelector(Baseline):
         lambda_start: float | str = "auto",
         path_multiplier: float = 1.02,
         n_iters: tuple[int, int] = (1000, 100),
+        device: str = "cpu",
         random_state: Any = None,
     ):
         self.kind = kind
@@ -52,6 +55,7 @@ class LassoNetSelector(Baseline):
         self.lambda_start = lambda_start
         self.path_multiplier = path_multiplier
         self.n_iters = n_iters
+        self.device = device
         self.random_state = random_state
 
     def _select(self, X: np.ndarray, y: np.ndarray, seed: int) -> Selection:
@@ -92,7 +96,7 @@ class LassoNetSelector(Baseline):
             lambda_start=self.lambda_start,
             path_multiplier=self.path_multiplier,
             n_iters=tuple(self.n_iters),
-            device="cpu",
+            device=self.device,
             verbose=0,
             torch_seed=seed,
             **settings,

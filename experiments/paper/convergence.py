@@ -225,11 +225,11 @@ CONVERGENCE = Experiment(
                 judge=judge_noise,
             ),
         ],
-        settings="those of two moons, XOR and MADELON, 20,000 epochs; lambda 0.48, 0.17 and (ours) "
+        settings="those of two moons, XOR and MADELON; lambda 0.48, 0.17 and (ours) "
         f"{MADELON_LAM:g}, times the mean open probability. HC takes steps of the same size as STG; scaled "
         "HC takes larger ones.",
         ours=f"50 noise columns of two moons and XOR; learning rates {MOONS_LR:g} and {XOR_LR:g} there; "
         f"the penalty of MADELON. A run has converged once its IFWR is {CONVERGED:g}.",
-        differs="noise is drawn once per step, except in the arms per row, which see no MADELON.",
+        differs="10,000 steps of the 20,000 epochs, which are 60,000 steps of MADELON; noise is drawn once per step, except in the arms per row, which see no MADELON.",
     ),
 )

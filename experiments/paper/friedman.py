@@ -69,7 +69,7 @@ FRIEDMAN = Experiment(
         settings="networks [500, 200, 100, 20] tanh, learning rate 0.2, batches of 200, SGD; the 50 "
         "validation rows choose the penalty, or how many columns are kept. Penalties of STG and HC "
         "multiply the mean open probability.",
-        ours=f"20,000 steps (SG-NN 800 epochs); penalties {FRIEDMAN_LAMS[0]:g} to {FRIEDMAN_LAMS[-1]:g} "
+        ours=f"10,000 steps (SG-NN 800 epochs); penalties {FRIEDMAN_LAMS[0]:g} to {FRIEDMAN_LAMS[-1]:g} "
         f"(STG, HC), {DFS_LAMS[0]:g} to {DFS_LAMS[-1]:g} (DFS), {SGNN_LAMS[0]:g} to {SGNN_LAMS[-1]:g} "
         "(SG-NN); the step of HC.",
         differs="y is divided by its largest absolute value, and networks learn it standardised. Our "

@@ -155,7 +155,7 @@ MADELON = Experiment(
         ours=f"penalties {MADELON_LAMS[0]:g} to {MADELON_LAMS[-1]:g} (STG, HC), {DFS_LAMS[0]:g} to "
         f"{DFS_LAMS[-1]:g} (DFS), {SGNN_LAMS[0]:g} to {SGNN_LAMS[-1]:g} (SG-NN); the step of HC; DFS and "
         "SG-NN see all rows in each step.",
-        differs="20,000 steps instead of 60,000. Our defaults choose their penalty themselves, and learn "
+        differs="10,000 steps instead of 60,000. Our defaults choose their penalty themselves, and learn "
         "from the validation rows too.",
     ),
 )

@@ -32,6 +32,7 @@ from stochgate.metrics import selection_scores
 N_SAMPLES, N_NOISE, N_REDUNDANT = 1500, 480, 15
 TASKS: dict[str, Callable[..., Problem]] = {"madelon": make_madelon, "sklearn": make_madelon_sklearn}
 LAMS = np.geomspace(0.01, 10, 13).round(4).tolist()
+MOST_STEPS = 20_000  # of the 160,000 that 20,000 epochs are
 WIDE = 3.0  # the factor between the ends of a wide range
 PURE = 0.99  # a mean precision that counts as 1
 CONSISTENT = 0.5  # a mean number so close to 5 counts as 5
@@ -59,7 +60,7 @@ def run_cell(
         record = fit_and_score(model, data, data, NoFeatureSelectedWarning)
         del record["test_score"]  # of the rows it was trained on
         return {**record, **_precisions(model.get_support(), problem), "n_models": 1}
-    settings = {**NETWORKS["madelon"]["gated"], "lams": lams, **small}
+    settings = {**NETWORKS["madelon"]["gated"], "max_steps": MOST_STEPS, "lams": lams, **small}
     network = GatedNetwork(**settings, device=device, random_state=seed)
     supports = [point.get_support() for point in network.path(problem.X, problem.y)]
     found = [_precisions(support, problem) for support in supports]

@@ -40,8 +40,8 @@ GATES: dict[str, dict[str, Any]] = {
     "hc-scaled": {"gate": "hard-concrete", "gate_step": "scaled"},
     "dnn": {"gate": None, "lams": (0.0,)},
 }
-# Not printed for XOR and two moons: one learning rate for every number of noise columns. On 10, 50 and 90 of
-# them (seeds 1 and 2, STG) 0.03 left XOR's gates open, 1 lost its network, 0.1 kept more noise than 0.3.
+# Not printed for XOR and two moons: one learning rate for every number of noise columns. On 10, 50 and 90
+# of them (seeds 1 and 2, STG) 0.03 left XOR's gates open, 1 lost its network, 0.1 kept more noise than 0.3.
 XOR_LR = MOONS_LR = 0.3
 # Not printed for DFS and SG-NN, and tuned: until then the end of the paper's search range.
 PEER_LR = 0.1

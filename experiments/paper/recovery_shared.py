@@ -56,20 +56,25 @@ def draw_problem(seed: int, rho: float = 0.0) -> Problem:
 
 def train_gated(
     method: str,
-    problem: Problem,
+    problems: Sequence[Problem],
     sizes: Sequence[int],
     constants: Sequence[float],
     *,
-    seed: int,
+    seeds: Sequence[int],
     n_steps: int = N_STEPS,
     n_snapshots: int = 1,
     device: str = "cpu",
 ) -> Stack:
-    """Train a linear model for each number of samples and constant, sizes first, by gradient descent."""
+    """Train a linear model for each run, number of samples and constant, in this order, as one stack.
+
+    The rows of the runs lie one below the other; those of other runs have weight 0.
+    """
     kind, gate_step = GATE_OF[method]
     gate = GATES[kind]()
-    n_of_model = np.repeat(sizes, len(constants))
-    n_rows = max(sizes)
+    n_rows, shape = max(sizes), (len(problems), len(sizes), len(constants))
+    run, size, constant = (index.ravel() for index in np.indices(shape))
+    n_of_model = np.asarray(sizes)[size]
+    of_run, row = np.divmod(np.arange(len(problems) * n_rows), n_rows)
     training = Training(
         n_steps,
         optimizer="sgd",
@@ -81,16 +86,16 @@ def train_gated(
         standardize=False,
     )
     return train_stack(
-        problem.X[:n_rows],
-        problem.y[:n_rows],
+        np.concatenate([problem.X[:n_rows] for problem in problems]),
+        np.concatenate([problem.y[:n_rows] for problem in problems]),
         objective=Regression(standardize=False),
         gate=gate,
         network=MLP((), init_std=0.1),
         training=training,
         # the paper's penalty is a sum over the gates, the engine's their mean
-        lam=np.tile(constants, len(sizes)) * alpha_N(n_of_model) * N_FEATURES,
-        seed=seed,
-        weights=(np.arange(n_rows) < n_of_model[:, None]).astype(float),
+        lam=np.asarray(constants)[constant] * alpha_N(n_of_model) * N_FEATURES,
+        seed=np.asarray(seeds)[run],
+        weights=((of_run == run[:, None]) & (row < n_of_model[:, None])).astype(float),
         device=device,
     )
 
@@ -112,7 +117,7 @@ def tuning_losses(
     losses, exact = [], []
     for seed in seeds:
         problem = draw_problem(seed, rho)
-        stack = train_gated(method, problem, TUNING_SIZES, CONSTANT_GRID, seed=seed, n_steps=n_steps)
+        stack = train_gated(method, [problem], TUNING_SIZES, CONSTANT_GRID, seeds=[seed], n_steps=n_steps)
         errors = stack.outputs(problem.X[MOST_ROWS:])[:, :, 0] - problem.y[MOST_ROWS:]
         losses.append(np.log(np.mean(errors**2, axis=1)).reshape(shape))
         exact.append((supports_of(stack) == problem.relevant).all(axis=1).reshape(shape))

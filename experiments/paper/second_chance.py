@@ -65,10 +65,10 @@ def follow_gates(method: str, seed: int, n_steps: int, device: str) -> GatePaths
     problem = draw_problem(seed)
     stack = train_gated(
         method,
-        problem,
+        [problem],
         [N_SAMPLES],
         CONSTANT_GRID,
-        seed=seed,
+        seeds=[seed],
         n_steps=n_steps,
         n_snapshots=n_steps // EVERY,
         device=device,
@@ -120,7 +120,7 @@ SECOND_CHANCE = Experiment(
     title="Fig. dnc, bottom: does a gate that training has closed open again with STG, and never with DNC?",
     tasks=["linear"],
     methods=list(GATE_OF),
-    seeds=range(1000, 1050),
+    seeds=range(1000, 1020),
     run_cell=run_cell,
     tables=make_tables,
     metrics={
@@ -147,6 +147,6 @@ SECOND_CHANCE = Experiment(
         ours=f"all C of the grid, counted together; gates are read without noise, every {EVERY} steps. "
         f"Late means after {LATE:,} steps, half of those in the example: the median gate (holds), or any "
         "(partly).",
-        differs="50 runs instead of one example.",
+        differs="20 runs instead of one example.",
     ),
 )

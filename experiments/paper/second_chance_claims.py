@@ -81,7 +81,8 @@ def draw(table: pd.DataFrame) -> Any:
         closed, back = (totals_of(table, value, method) for value in ("n_closed", "n_back"))
         counts.plot(CONSTANT_GRID, closed, color=colour_of(method), label=label_of(method))
         counts.plot(CONSTANT_GRID, back, color=colour_of(method), linestyle=":", marker="o", markersize=3)
-    counts.set(xscale="log", xlabel="C", title="gates closed at some step; dotted: came back")
+    counts.set(xscale="log", xlabel="C", ylabel="informative gates")
+    counts.set_title("closed at some step; dotted: came back", fontsize=9)
     counts.legend(fontsize=7)
     return figure
 
@@ -97,6 +98,6 @@ def _draw_example(axis: Any, table: pd.DataFrame) -> None:
         axis.plot(
             row.example_steps, row.example_values, color=colour_of(row.method), label=label_of(row.method)
         )
-        axis.set_title(f"an informative gate, C = {row.example_C:g}")
+        axis.set_title(f"an informative gate, C = {row.example_C:g}", fontsize=9)
     axis.set(xscale="log", xlabel="step", ylabel="value of the gate, without noise")
     axis.legend(fontsize=7)

@@ -53,12 +53,13 @@ def test_alpha_is_that_of_the_paper():
     assert alpha_N(100) == pytest.approx(math.sqrt(2 * 0.5 * math.log(54) * math.log(10) / 100))
 
 
-def test_models_learn_from_their_first_rows_alone():
-    problem = draw_problem(0)
-    settings = {"seed": 0, "n_steps": 300}
-    both = train_gated("stg", problem, (40, 250), (0.2, 0.5), **settings)
-    alone = train_gated("stg", problem, (40,), (0.5,), **settings)
-    np.testing.assert_allclose(both.gates[1], alone.gates[0], atol=1e-4)
+def test_models_learn_from_the_first_rows_of_their_run_alone():
+    problems = [draw_problem(seed) for seed in (0, 1)]
+    joined = train_gated("stg", problems, (40, 250), (0.2, 0.5), seeds=[0, 1], n_steps=300)
+    gates = joined.gates.reshape(2, 2, 2, -1)  # runs, sizes, constants, features
+    for run, problem in enumerate(problems):
+        alone = train_gated("stg", [problem], (40,), (0.5,), seeds=[run], n_steps=300)
+        np.testing.assert_allclose(gates[run, 0, 1], alone.gates[0], atol=1e-4)
 
 
 def test_the_printed_lasso_is_the_solution_of_equation_3():
