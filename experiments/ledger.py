@@ -31,8 +31,9 @@ is in `experiments/results/ledger.csv`.
 "The paper's settings" are those of its supplement, which prints penalties in two units: "mean" says
 that a penalty multiplies the mean of the gates' open probabilities, "sum" their sum. Mini-batches
 are made once and take turns instead of being drawn anew in each epoch. HC takes steps of the same
-size as STG; "HC x 4.8" steps 4.8 times as far, since its parameter has that much farther to go.
-Minutes are those of all cells, one after another.
+size as STG; "HC scaled" steps 4.8 times as far, since its parameter has that much farther to go.
+Verdicts count HC, not HC scaled, and methods that were run. Minutes are those of all cells, one
+after another; cells that are missing were not run yet.
 """
 
 
@@ -99,10 +100,11 @@ def how_it_was_run(experiment: Experiment, preset: str) -> str:
     seeds = f"seeds {table['seed'].min()} to {table['seed'].max()}"
     failed = int(table["error"].notna().sum()) if "error" in table else 0
     errors = f", {failed} failed" if failed else ""
-    small = "; a quick preset, smaller than the paper's experiment" if preset == "quick" else ""
-    return (
-        f"{len(table)} cells{errors}, {minutes:.1f} minutes, {seeds}, on {' and '.join(machines)}{small}."
-    )
+    small = "; quick: fewer and smaller than the paper's experiment" if preset == "quick" else ""
+    asked = {tuple(cell) for cell in experiment.cells(**experiment.asked(preset))}
+    done = asked & set(zip(table["task"], table["method"], table["seed"], strict=True))
+    counted = f"{len(done):,} of {len(asked):,} cells{errors}"
+    return f"{counted}, {minutes:.1f} minutes, {seeds}, on {' and '.join(machines)}{small}."
 
 
 def ledger_numbers(experiments: list[Experiment], preset: str = "full") -> Any:

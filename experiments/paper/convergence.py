@@ -230,6 +230,7 @@ CONVERGENCE = Experiment(
         "HC takes larger ones.",
         ours=f"50 noise columns of two moons and XOR; learning rates {MOONS_LR:g} and {XOR_LR:g} there; "
         f"the penalty of MADELON. A run has converged once its IFWR is {CONVERGED:g}.",
-        differs="10,000 steps of the 20,000 epochs, which are 60,000 steps of MADELON; noise is drawn once per step, except in the arms per row, which see no MADELON.",
+        differs="10,000 steps of the 20,000 epochs, which are 60,000 steps of MADELON; noise is drawn once "
+        "per step, except in the arms per row, which see no MADELON.",
     ),
 )

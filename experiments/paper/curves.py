@@ -72,7 +72,7 @@ def draw_curves(axis: Any, table: Any, task: str, methods: Sequence[str], most: 
     """Draw the mean curves of one task; a method's own choice of a size, where it has one, is a star."""
     from experiments.paper.show import colour_of, label_of
 
-    sizes = np.geomspace(1, most, 60)
+    sizes = np.geomspace(1, most, 60).tolist()
     for method in methods:
         accuracies = mean_curve(table, task, method, sizes)
         if np.isfinite(accuracies).any():

@@ -91,7 +91,7 @@ def peak_of(table: Any, method: str) -> tuple[float, float, float]:
 
 def judge_accuracy(table: Any) -> Finding:
     """STG's best mean accuracy is above that of both others, at fewer columns."""
-    numbers = {}
+    numbers: dict[str, float] = {}
     for method in METHODS:
         peak, at, _ = peak_of(table, method)
         numbers |= {f"peak_{method}": peak, f"at_{method}": at}
@@ -130,9 +130,9 @@ def make_tables(table: pd.DataFrame, methods: list[str]) -> str:
     """Return the mean accuracy of each method at each size."""
     parts = []
     for task in dict.fromkeys(table["task"]):
-        means = {label_of(method): mean_curve(table, task, method, SIZES).round(3) for method in methods}
-        frame = pd.DataFrame(means, index=pd.Index(SIZES, name="columns")).T
-        parts.append(f"{task}, mean accuracy\n\n{to_markdown(frame.astype(object).fillna('-'))}")
+        means = {label_of(method): mean_curve(table, task, method, SIZES) for method in methods}
+        shown = pd.DataFrame(means, index=SIZES).T.map(lambda mean: "-" if pd.isna(mean) else f"{mean:.3f}")
+        parts.append(f"{task}, mean accuracy\n\n{to_markdown(shown)}")
     return "\n\n".join(parts)
 
 

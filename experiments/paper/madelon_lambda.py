@@ -76,7 +76,7 @@ def run_cell(
 
 def _precisions(support: np.ndarray, problem: Problem) -> dict[str, float]:
     """Return the precision against all relevant columns and against the strong ones; 0 of nothing."""
-    truths = {"precision": problem.relevant, "precision_strong": problem.strong}
+    truths: dict[str, Any] = {"precision": problem.relevant, "precision_strong": problem.strong}
     return {name: selection_scores(support, truth)["precision"] for name, truth in truths.items()}
 
 
@@ -131,7 +131,8 @@ ASKED = {
 
 def judge_ranges(table: Any, *values: str) -> Finding:
     """The range of penalties is wide for each value and both kinds of data, or for some."""
-    numbers, sentences, wide = {}, [], []
+    numbers: dict[str, float] = {}
+    sentences, wide = [], []
     for task in (task for task in TASKS if len(by_lam(table, task))):
         for value in values:
             name, (label, is_good) = f"{value}_{task}", ASKED[value]

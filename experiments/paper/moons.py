@@ -193,8 +193,8 @@ MOONS = Experiment(
         "in each step. The others have one setting for all D, chosen on other draws.",
         ours=f"1,000 rows; the numbers of noise columns; the learning rate {MOONS_LR:g} of STG and HC "
         "(those of DFS and SG-NN are tuned on other draws); the step of HC.",
-        differs="STG and HC train for 10,000 of the 20,000 epochs; HC and our defaults have three of the five D; "
-        "one draw of rows for each D, 20 splits of it; the moons' noise is a standard deviation. "
+        differs="STG and HC train for 10,000 of the 20,000 epochs; HC and our defaults have three of the "
+        "five D; one draw of rows for each D, 20 splits of it; the moons' noise is a standard deviation. "
         "Our defaults learn from the training rows alone and choose their penalty among them.",
     ),
 )

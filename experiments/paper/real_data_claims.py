@@ -25,7 +25,8 @@ def gains(table: Any, method: str, peer: str) -> dict[str, float]:
 
 def judge_above(table: Any, peers: Sequence[str], names: Sequence[str]) -> Finding:
     """STG lies above both peers on most of the data sets, or on some."""
-    numbers, sentences = {}, []
+    numbers: dict[str, float] = {}
+    sentences = []
     for method in ("stg", "ours"):
         parts = []
         for peer, name in zip(peers, names, strict=True):
@@ -57,7 +58,7 @@ def judge_hc(table: Any) -> Finding:
 
 def judge_trees(table: Any) -> Finding:
     """The best kind of trees lies above STG on some sets but not on all, and in the mean not by much."""
-    numbers = {}
+    numbers: dict[str, float] = {}
     for method in ("stg", "ours"):
         found = [gains(table, tree, method) for tree in TREES]
         best = {task: max(gain.get(task, -math.inf) for gain in found) for task in set().union(*found)}
@@ -80,7 +81,8 @@ def judge_trees(table: Any) -> Finding:
 
 def judge_genes(table: Any) -> Finding:
     """The model whose size is nearest to 25 genes has some 20 to 30, and is about as good as the best."""
-    numbers, sentences, verdicts = {}, [], []
+    numbers: dict[str, float] = {}
+    sentences, verdicts = [], []
     for task, name in (("pbmc", "a tenth of the cells"), ("pbmc-folds", "four fifths of the cells")):
         curves = [curve for curve in values_of(table, "curve", "stg", task) if curve]
         near = [min(curve, key=_from_25_genes) for curve in curves]

@@ -61,9 +61,9 @@ def draw(table: Any) -> Any:
         draw_curves(axis, table, task, methods, most=500)
     for axis in axes[:, 0]:
         axis.set_ylabel("accuracy")
-    handles, labels = [], []
-    for axis in axes.flat:
-        if len(axis.get_legend_handles_labels()[1]) > len(labels):
-            handles, labels = axis.get_legend_handles_labels()
+    # of the panel that has most methods
+    handles, labels = max(
+        (axis.get_legend_handles_labels() for axis in axes.flat), key=lambda found: len(found[1])
+    )
     figure.legend(handles, labels, loc="outside lower center", ncols=5)
     return figure

@@ -49,7 +49,7 @@ METHODS = {
     "defaults": ["ours"],
 }
 BATCH = 20  # runs in a stack
-DEFAULTS_SIZES, DEFAULTS_RUNS = (30, 60, 100, 250), 20
+DEFAULTS_SIZES, DEFAULTS_RUNS = (30, 60, 100, 250), 10
 LASSO_FACTOR = {"lasso": 1.0, "lasso-printed": 0.5}  # scikit-learn halves the mean squared error
 METRICS = {"mean_exact": "exact {:.2f}", "mean_portion": "portion {:.2f}", "cell_seconds": "{:.1f} s"}
 

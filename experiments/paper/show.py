@@ -12,12 +12,13 @@ STYLES = {
     "ours": ("stochgate, defaults", "#d95f02"),
     "stg": ("STG", "#e7298a"),
     "hc": ("HC", "#7570b3"),
-    "hc-scaled": ("HC x 4.8", "#b3a2d9"),
+    "hc-scaled": ("HC scaled", "#b3a2d9"),
     "dnc": ("DNC", "#66a61e"),
     "dnn": ("DNN, all columns", "#666666"),
     "dfs": ("DFS", "#a6761d"),
     "sgnn": ("SG-NN", "#e6ab02"),
     "lasso": ("LASSO", "#1f77b4"),
+    "lasso-printed": ("LASSO as printed", "#9ecae1"),
     "svc": ("SVC", "#17becf"),
     "forest": ("random forest", "#1b9e77"),
     "extra-trees": ("extra trees", "#33a02c"),
@@ -66,9 +67,9 @@ def mean_table(
 
 def _mean(table: Any, task: str, method: str, value: str, digits: int) -> str:
     rows = (table["task"] == task) & (table["method"] == method)
-    numbers = table.loc[rows, value].dropna().astype(float) if value in table else []
-    if not len(numbers):
+    if value not in table or not table.loc[rows, value].notna().any():
         return "-"
+    numbers = table.loc[rows, value].dropna().astype(float)
     spread = f" ({numbers.std():.{digits}f})" if len(numbers) > 1 else ""
     return f"{numbers.mean():.{digits}f}{spread}"
 

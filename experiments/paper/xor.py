@@ -173,8 +173,8 @@ XOR = Experiment(
         ours=f"the numbers of noise columns; the learning rate {XOR_LR:g} of STG and HC (those of DFS and "
         "SG-NN are tuned on other draws); the step of HC. STG and HC are ranked by their open "
         "probabilities.",
-        differs="STG and HC train for 10,000 of the 20,000 epochs; HC and our defaults have three of the five D; "
-        "coins are coded -1 and 1; one draw of rows for each D, 20 splits of it. Our defaults "
+        differs="STG and HC train for 10,000 of the 20,000 epochs; HC and our defaults have three of the "
+        "five D; coins are coded -1 and 1; one draw of rows for each D, 20 splits of it. Our defaults "
         "learn from the training rows alone and choose their penalty among them.",
     ),
 )

@@ -53,7 +53,7 @@ def test_a_claim_is_judged_by_its_results(tmp_path, monkeypatch):
     experiment.run(experiment.cells())
     page = ledger_page([experiment])
     assert "| It is. | - | score 0.75 | not run | holds |" in page
-    assert "4 cells, " in page
+    assert "4 of 4 cells, " in page
     numbers = ledger_numbers([experiment])
     assert numbers.loc[numbers["name"] == "score", "value"].tolist() == [0.75]
 
@@ -110,9 +110,11 @@ def test_every_number_of_the_ledger_is_in_the_saved_table():
         for number in re.findall(r"(?<![\w.])[-+]?\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?", text):
             digits = len(number.partition(".")[2].partition("e")[0])
             value = float(number.replace(",", ""))
-            size = 10.0 ** -digits * (10.0 ** int(number.partition("e")[2]) if "e" in number else 1)
-            close = np.abs(np.concatenate([values, 100 * values]) - value) <= 0.51 * size + 1e-5 * abs(value)
-            assert close.any(), f"{number} of {text!r} is in no saved table"
+            size = 10.0**-digits * (10.0 ** int(number.partition("e")[2]) if "e" in number else 1)
+            distance = np.abs(np.concatenate([values, 100 * values]) - value)
+            assert (distance <= 0.51 * size + 1e-5 * abs(value)).any(), (
+                f"{number} of {text!r} is in no saved table"
+            )
 
 
 def test_the_ledger_and_the_costs_are_printed(capsys):

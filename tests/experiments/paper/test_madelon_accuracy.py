@@ -1,12 +1,17 @@
 """Accuracy against the number of columns on MADELON: folds, curves and peaks."""
 
+from functools import partial
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 
 from experiments.claims import FAILS, HOLDS, NOT_RUN, PARTLY
+from experiments.methods import make_model
+from experiments.paper import madelon_accuracy
 from experiments.paper.madelon_accuracy import MADELON_ACCURACY, draw_fold, run_cell
+from stochgate import Training
 
 CLAIMS = MADELON_ACCURACY.paper.claims
 PEAK_AT_5 = [[2, 0.6], [5, 0.9], [20, 0.8]]
@@ -42,7 +47,9 @@ def test_a_cell_has_a_curve(method):
     assert method != "stg" or record["fewest"] == 0
 
 
-def test_ours_chooses_and_is_asked_for_other_sizes():
+def test_ours_chooses_and_is_asked_for_other_sizes(monkeypatch):
+    quickly = partial(make_model, network="linear", training=Training(n_steps=30), cv=2)
+    monkeypatch.setattr(madelon_accuracy, "make_model", quickly)
     record = run_cell("madelon", "ours", 5, n_samples=80, n_noise=1, our_sizes=(3,))
     assert record["curve"][0][0] == 3
     assert record["n_selected"] >= 0
@@ -70,7 +77,7 @@ def test_results_that_are_missing_judge_nothing():
 
 def test_results_can_be_shown():
     table = make_table(stg=PEAK_AT_5, lasso=PEAK_AT_20)
-    assert "| STG | - | 0.6 |" in MADELON_ACCURACY.tables(table, ["stg", "lasso"])
+    assert "| STG | - | 0.600 |" in MADELON_ACCURACY.tables(table, ["stg", "lasso"])
     figure = MADELON_ACCURACY.draw(table)
     assert len(figure.axes[0].get_lines()) == 3  # and where 5 is
     plt.close(figure)

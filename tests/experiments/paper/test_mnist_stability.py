@@ -1,13 +1,17 @@
 """Threes against eights: what a run records, which penalty counts, and how runs are compared."""
 
+from functools import partial
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 
 from experiments.claims import FAILS, HOLDS, NOT_RUN, PARTLY
+from experiments.methods import make_model
 from experiments.paper import mnist_stability
 from experiments.paper.mnist_stability import MNIST_STABILITY, at_six, measure, run_cell
+from stochgate import Training
 
 CLAIMS = MNIST_STABILITY.paper.claims
 STEADY = [[0, 1, 2, 3, 4, 5]] * 4
@@ -37,9 +41,7 @@ def few_digits(monkeypatch):
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 256, size=(60, 9)), np.tile([3, 8, 5], 20)
     X[y == 8, 0] //= 4
-    arrays = {
-        f"{name}_{part}": value for name, value in {"X": X, "y": y}.items() for part in ("train", "test")
-    }
+    arrays = {"X_train": X, "y_train": y, "X_test": X, "y_test": y}
     monkeypatch.setattr(mnist_stability, "read_arrays", lambda name: arrays)
     mnist_stability.read_digits.cache_clear()
     yield
@@ -47,7 +49,9 @@ def few_digits(monkeypatch):
 
 
 @pytest.mark.parametrize("method", ["stg", "hc", "hc-scaled", "ours"])
-def test_a_cell_has_the_pixels_of_every_penalty(method, few_digits):
+def test_a_cell_has_the_pixels_of_every_penalty(method, few_digits, monkeypatch):
+    quickly = partial(make_model, training=Training(n_steps=30), cv=2)
+    monkeypatch.setattr(mnist_stability, "make_model", quickly)
     record = run_cell("mnist38", method, 3, n_steps=3)
     n_models = 1 if method == "ours" else 8
     assert len(record["pixels"]) == len(record["accuracy"]) == record["n_models"] == n_models

@@ -149,6 +149,15 @@ def test_all_columns_are_no_peer():
     assert finding.say(finding.defaults).endswith("best on 7 of 7 sets")
 
 
+def test_peers_are_compared_on_the_splits_that_both_finished():
+    table = make_table([-1] * 7)
+    lost = (table["method"] == "lassonet") & (table["seed"] == 1001)
+    table.loc[(table["method"] == "ours") & (table["seed"] == 1001), "accuracy"] = 0.5
+    finding = judge_best(table[~lost], FEW)
+    assert finding.say(finding.defaults).startswith("ISOLET 91.0, COIL 91.0")
+    assert finding.final_verdict == HOLDS
+
+
 def test_results_can_be_shown():
     table = make_table([1] * 7)
     assert set(TOP_K.tasks) == {*FEW, *MANY}
