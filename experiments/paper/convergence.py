@@ -26,10 +26,10 @@ from experiments.claims import Claim, Finding, Paper, mean_of, values_of, verdic
 from experiments.experiment import Experiment
 from experiments.paper.madelon import PARTS
 from experiments.paper.moons import draw_moons
-from experiments.paper.per_row import train_per_row
-from experiments.paper.planted_methods import MOONS_LR, XOR_LR, draw_split, make_planted_model
-from experiments.paper.sentences import list_numbers
-from experiments.paper.show import colour_of, make_panels, mean_table
+from experiments.paper.parts.per_row import train_per_row
+from experiments.paper.parts.planted_methods import MOONS_LR, XOR_LR, draw_split, make_planted_model
+from experiments.paper.parts.sentences import list_numbers
+from experiments.paper.parts.show import colour_of, make_panels, mean_table
 from experiments.paper.xor import draw_xor
 from stochgate import datasets
 from stochgate.gates import Gate, GaussianGate, HardConcreteGate

@@ -14,7 +14,7 @@ import pandas as pd
 
 from experiments.claims import FAILS, HOLDS, PARTLY, Claim, Finding, Paper, mean_of
 from experiments.experiment import Experiment
-from experiments.paper.cox_methods import (
+from experiments.paper.parts.cox_methods import (
     METHODS,
     METRICS,
     PACKAGES,
@@ -25,7 +25,7 @@ from experiments.paper.cox_methods import (
     means,
     training_cost,
 )
-from experiments.paper.sentences import list_numbers
+from experiments.paper.parts.sentences import list_numbers
 from experiments.study import fit_and_score, to_markdown
 from stochgate import NoFeatureSelectedWarning, datasets
 from stochgate.metrics import concordance_index, selection_scores

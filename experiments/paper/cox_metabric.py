@@ -24,7 +24,7 @@ from sklearn.model_selection import train_test_split
 
 from experiments.claims import FAILS, HOLDS, PARTLY, Claim, Finding, Paper, mean_of
 from experiments.experiment import Experiment
-from experiments.paper.cox_methods import (
+from experiments.paper.parts.cox_methods import (
     METHODS,
     METRICS,
     PACKAGES,
@@ -36,7 +36,7 @@ from experiments.paper.cox_methods import (
     means,
     training_cost,
 )
-from experiments.paper.sentences import list_numbers
+from experiments.paper.parts.sentences import list_numbers
 from experiments.study import fit_and_score, to_markdown
 from stochgate import NoFeatureSelectedWarning, datasets
 

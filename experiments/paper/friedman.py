@@ -17,7 +17,7 @@ import pandas as pd
 from experiments.claims import Paper
 from experiments.experiment import Experiment
 from experiments.paper.madelon import PARTS, draw_three, make_claims
-from experiments.paper.planted_methods import (
+from experiments.paper.parts.planted_methods import (
     DFS_LAMS,
     FRIEDMAN_LAMS,
     METHODS,
@@ -26,8 +26,8 @@ from experiments.paper.planted_methods import (
     make_planted_model,
     measure,
 )
-from experiments.paper.planted_show import METRICS
-from experiments.paper.show import mean_table
+from experiments.paper.parts.planted_show import METRICS
+from experiments.paper.parts.show import mean_table
 from stochgate import datasets
 
 N_FEATURES = 500

@@ -22,7 +22,7 @@ from torch import Tensor
 
 from experiments.claims import FAILS, HOLDS, Claim, Finding, Paper, mean_of, values_of, verdict_of
 from experiments.experiment import Experiment
-from experiments.paper.show import colour_of, label_of, make_panels, mean_table
+from experiments.paper.parts.show import colour_of, label_of, make_panels, mean_table
 from stochgate.gates import Gate, GaussianGate, HardConcreteGate
 from stochgate.streams import to_normal
 

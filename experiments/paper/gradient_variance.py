@@ -29,7 +29,8 @@ from torch import Tensor
 
 from experiments.claims import Claim, Finding, Paper, values_of, verdict_of
 from experiments.experiment import Experiment
-from experiments.paper.gate_gradients import (
+from experiments.paper.gate_shape import GaussianConcreteGate
+from experiments.paper.parts.gate_gradients import (
     CHUNK,
     N_FEATURES,
     N_ROWS,
@@ -40,8 +41,7 @@ from experiments.paper.gate_gradients import (
     parameter_of,
     score_estimates,
 )
-from experiments.paper.gate_shape import GaussianConcreteGate
-from experiments.paper.show import colour_of, make_panels, mean_table
+from experiments.paper.parts.show import colour_of, make_panels, mean_table
 from stochgate.gates import Gate, GaussianGate, HardConcreteGate
 
 START, EVEN = 0.5 * (1 + math.erf(math.sqrt(0.5))), 0.5  # Phi(1), and closed as often as open

@@ -16,7 +16,7 @@ import pandas as pd
 
 from experiments.claims import FAILS, HOLDS, PARTLY, Claim, Finding, Paper, verdict_of
 from experiments.experiment import Experiment
-from experiments.paper.planted_methods import (
+from experiments.paper.parts.planted_methods import (
     DFS_LAMS,
     MADELON_LAMS,
     METHODS,
@@ -26,8 +26,8 @@ from experiments.paper.planted_methods import (
     make_planted_model,
     measure,
 )
-from experiments.paper.planted_show import METRICS, best_of, draw_boxes, say, summarise
-from experiments.paper.show import make_panels, mean_table
+from experiments.paper.parts.planted_show import METRICS, best_of, draw_boxes, say, summarise
+from experiments.paper.parts.show import make_panels, mean_table
 from stochgate import datasets
 
 N_NOISE = 495

@@ -22,10 +22,10 @@ from experiments.baselines import BASELINES, GatedNetwork
 from experiments.claims import FAILS, HOLDS, PARTLY, Claim, Finding, Paper, mean_of
 from experiments.experiment import Experiment
 from experiments.methods import make_model
-from experiments.paper.curves import curve_of, describe_curve, draw_curves, mean_curve
 from experiments.paper.madelon_lambda import N_NOISE, N_REDUNDANT, N_SAMPLES, TASKS
-from experiments.paper.planted_methods import NETWORKS
-from experiments.paper.show import label_of, make_panels
+from experiments.paper.parts.curves import curve_of, describe_curve, draw_curves, mean_curve
+from experiments.paper.parts.planted_methods import NETWORKS
+from experiments.paper.parts.show import label_of, make_panels
 from experiments.study import fit_and_score, to_markdown
 from stochgate import NoFeatureSelectedWarning
 

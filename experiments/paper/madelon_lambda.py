@@ -22,8 +22,8 @@ from experiments.baselines import GatedNetwork
 from experiments.claims import FAILS, Claim, Finding, Paper, mean_of, values_of, verdict_of
 from experiments.experiment import Experiment
 from experiments.methods import make_model
-from experiments.paper.planted_methods import NETWORKS
-from experiments.paper.show import colour_of, make_panels
+from experiments.paper.parts.planted_methods import NETWORKS
+from experiments.paper.parts.show import colour_of, make_panels
 from experiments.study import fit_and_score, to_markdown
 from stochgate import NoFeatureSelectedWarning
 from stochgate.datasets import Problem, make_madelon, make_madelon_sklearn

@@ -20,8 +20,8 @@ from experiments.baselines import GatedNetwork
 from experiments.claims import Claim, Finding, Paper, values_of, verdict_of
 from experiments.experiment import Experiment
 from experiments.methods import make_model
-from experiments.paper.planted_methods import GATES
-from experiments.paper.show import label_of, make_panels
+from experiments.paper.parts.planted_methods import GATES
+from experiments.paper.parts.show import label_of, make_panels
 from experiments.study import to_markdown
 from stochgate.datasets.files import read_arrays
 from stochgate.metrics import selection_stability
@@ -124,7 +124,7 @@ def judge(table: Any, value: str, form: str, better: int, close: float = 0.0) ->
     """
     found = {method.replace("-", "_"): measure(table, method)[value] for method in METHODS}
     differences = [found["stg"] - found[hc] for hc in ("hc", "hc_scaled")]
-    wins = [better * difference > 0 if better else abs(difference) <= close for difference in differences]
+    wins = [better * difference >= 0 if better else abs(difference) <= close for difference in differences]
     return Finding(
         verdict=verdict_of(*wins),
         paper_settings=f"STG {{stg:{form}}}, HC {{hc:{form}}}, HC scaled {{hc_scaled:{form}}}",

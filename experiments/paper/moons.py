@@ -26,7 +26,7 @@ from experiments.claims import (
     verdict_of,
 )
 from experiments.experiment import Experiment
-from experiments.paper.planted_methods import (
+from experiments.paper.parts.planted_methods import (
     METHODS,
     MOONS_LR,
     PACKAGES,
@@ -34,8 +34,8 @@ from experiments.paper.planted_methods import (
     make_planted_model,
     measure,
 )
-from experiments.paper.planted_show import METRICS, best_of, draw_against_noise, say, summarise
-from experiments.paper.show import mean_table
+from experiments.paper.parts.planted_show import METRICS, best_of, draw_against_noise, say, summarise
+from experiments.paper.parts.show import mean_table
 from stochgate import datasets
 
 N_SAMPLES = 1000

@@ -22,8 +22,13 @@ import pandas as pd
 
 from experiments.claims import Claim, Finding, Paper, values_of, verdict_of
 from experiments.experiment import Experiment
-from experiments.paper.gated_joint import best_probabilities, draw_joint, excess_of_models, information
-from experiments.paper.show import make_panels, mean_table
+from experiments.paper.parts.gated_joint import (
+    best_probabilities,
+    draw_joint,
+    excess_of_models,
+    information,
+)
+from experiments.paper.parts.show import make_panels, mean_table
 
 # the number of columns, and the first of their values
 TASKS = {"3-without-0": (3, 1), "3-with-0": (3, 0), "4-without-0": (4, 1), "4-with-0": (4, 0)}

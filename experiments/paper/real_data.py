@@ -25,11 +25,11 @@ from experiments.baselines.forest import feature_counts
 from experiments.claims import Claim, Paper
 from experiments.experiment import Experiment
 from experiments.methods import make_model
-from experiments.paper.curves import curve_of, describe_curve
-from experiments.paper.planted_methods import GATES, PACKAGES
-from experiments.paper.real_data_claims import judge_genes, judge_hc, judge_linear, judge_trees
-from experiments.paper.real_data_settings import FOLDS, GIVEN, SETTINGS
-from experiments.paper.real_data_show import draw, make_tables
+from experiments.paper.parts.curves import curve_of, describe_curve
+from experiments.paper.parts.planted_methods import GATES, PACKAGES
+from experiments.paper.parts.real_data_claims import judge_genes, judge_hc, judge_linear, judge_trees
+from experiments.paper.parts.real_data_settings import FOLDS, GIVEN, SETTINGS
+from experiments.paper.parts.real_data_show import draw, make_tables
 from experiments.study import fit_and_score
 from stochgate import NoFeatureSelectedWarning
 from stochgate.datasets import load_real

@@ -28,8 +28,8 @@ from sklearn.linear_model import Lasso
 from experiments.claims import Claim, Paper
 from experiments.experiment import Experiment
 from experiments.methods import make_model
-from experiments.paper.recovery_claims import compare_methods, draw, judge_spread, make_tables
-from experiments.paper.recovery_shared import (
+from experiments.paper.parts.recovery_claims import compare_methods, draw, judge_spread, make_tables
+from experiments.paper.parts.recovery_shared import (
     CONSTANTS,
     GATE_OF,
     N_STEPS,

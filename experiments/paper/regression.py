@@ -24,9 +24,9 @@ from experiments.baselines import ForestSelector, GatedNetwork, LassoSelector, X
 from experiments.claims import UNPUBLISHED, Claim, Finding, Paper, mean_of, values_of
 from experiments.experiment import Experiment
 from experiments.methods import PACKAGES, make_model, on_device
-from experiments.paper.regression_sets import SETTINGS, Parts, Setting, draw_parts
-from experiments.paper.sentences import list_numbers
-from experiments.paper.show import colour_of, label_of, make_panels
+from experiments.paper.parts.regression_sets import SETTINGS, Parts, Setting, draw_parts
+from experiments.paper.parts.sentences import list_numbers
+from experiments.paper.parts.show import colour_of, label_of, make_panels
 from experiments.study import to_markdown
 from stochgate import ConstantColumnWarning, NoFeatureSelectedWarning
 from stochgate.metrics import selection_scores

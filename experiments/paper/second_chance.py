@@ -20,8 +20,20 @@ import numpy as np
 
 from experiments.claims import Claim, Paper
 from experiments.experiment import Experiment
-from experiments.paper.recovery_shared import CONSTANT_GRID, GATE_OF, N_STEPS, draw_problem, train_gated
-from experiments.paper.second_chance_claims import LATE, draw, judge_lateness, judge_return, make_tables
+from experiments.paper.parts.recovery_shared import (
+    CONSTANT_GRID,
+    GATE_OF,
+    N_STEPS,
+    draw_problem,
+    train_gated,
+)
+from experiments.paper.parts.second_chance_claims import (
+    LATE,
+    draw,
+    judge_lateness,
+    judge_return,
+    make_tables,
+)
 
 N_SAMPLES, EVERY = 60, 10  # samples of a run, steps between two looks at the gates
 N_POINTS = 100  # of a gate's curve, at steps that grow by a constant factor

@@ -17,7 +17,7 @@ import torch
 
 from experiments.claims import FAILS, HOLDS, Claim, Finding, Paper, mean_of, values_of, verdict_of
 from experiments.experiment import Experiment
-from experiments.paper.show import make_panels
+from experiments.paper.parts.show import make_panels
 from experiments.stack import train_stack
 from experiments.study import to_markdown
 from stochgate import Training, datasets

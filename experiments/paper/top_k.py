@@ -26,10 +26,10 @@ from sklearn.svm import SVC
 from experiments.claims import FAILS, HOLDS, PARTLY, Claim, Finding, Paper, mean_of, values_of
 from experiments.experiment import Experiment
 from experiments.methods import PACKAGES
-from experiments.paper.sentences import list_numbers
-from experiments.paper.show import make_panels
-from experiments.paper.top_k_methods import METHODS, PEERS, to_dense
-from experiments.paper.top_k_published import AT_50, AT_100, published_table
+from experiments.paper.parts.sentences import list_numbers
+from experiments.paper.parts.show import make_panels
+from experiments.paper.parts.top_k_methods import METHODS, PEERS, to_dense
+from experiments.paper.parts.top_k_published import AT_50, AT_100, published_table
 from experiments.study import compare, time_limit, to_markdown
 from stochgate import ConstantColumnWarning, datasets
 from stochgate.datasets.files import read_arrays

@@ -29,7 +29,7 @@ from joblib import Parallel, delayed
 from experiments.baselines import BASELINES
 from experiments.experiment import RESULTS
 from experiments.methods import on_device
-from experiments.paper.planted_methods import NETWORKS, Split, draw_split
+from experiments.paper.parts.planted_methods import NETWORKS, Split, draw_split
 from stochgate import datasets
 from stochgate.optional import require
 

@@ -16,7 +16,7 @@ from experiments.paper.convergence import (
     judge_speed,
     run_cell,
 )
-from experiments.paper.per_row import train_per_row
+from experiments.paper.parts.per_row import train_per_row
 from stochgate.gates import GaussianGate, HardConcreteGate
 
 

@@ -17,8 +17,8 @@ from experiments.paper.cox_metabric import (
     judge_concordance,
     judge_features,
 )
-from experiments.paper.cox_methods import make_cox_model, training_cost
-from experiments.paper.sentences import list_numbers
+from experiments.paper.parts.cox_methods import make_cox_model, training_cost
+from experiments.paper.parts.sentences import list_numbers
 
 needs_data = pytest.mark.skipif(
     not os.environ.get("STOCHGATE_DATA"), reason="STOCHGATE_DATA names no folder of data"

@@ -6,14 +6,6 @@ import pytest
 import torch
 
 from experiments.claims import FAILS, HOLDS, NOT_RUN, PARTLY
-from experiments.paper.gate_gradients import (
-    all_losses,
-    exact_gradient,
-    gate_estimates,
-    make_risk,
-    parameter_of,
-    score_estimates,
-)
 from experiments.paper.gradient_variance import (
     GATES,
     GRADIENT_VARIANCE,
@@ -22,6 +14,14 @@ from experiments.paper.gradient_variance import (
     TASKS,
     compare,
     run_cell,
+)
+from experiments.paper.parts.gate_gradients import (
+    all_losses,
+    exact_gradient,
+    gate_estimates,
+    make_risk,
+    parameter_of,
+    score_estimates,
 )
 
 VARIANCE, SIGN, HC_STG, NOISE = (claim.judge for claim in GRADIENT_VARIANCE.paper.claims)

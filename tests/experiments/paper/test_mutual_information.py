@@ -6,8 +6,13 @@ import pytest
 from sklearn.metrics import mutual_info_score
 
 from experiments.claims import FAILS, HOLDS, NOT_RUN, PARTLY
-from experiments.paper.gated_joint import best_probabilities, draw_joint, excess_of_models, information
 from experiments.paper.mutual_information import METHODS, MUTUAL_INFORMATION, TASKS, run_cell
+from experiments.paper.parts.gated_joint import (
+    best_probabilities,
+    draw_joint,
+    excess_of_models,
+    information,
+)
 
 OPTIMUM, EXPANSION, BOUND = (claim.judge for claim in MUTUAL_INFORMATION.paper.claims)
 

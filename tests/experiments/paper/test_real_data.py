@@ -11,9 +11,9 @@ from scipy.sparse import csr_array
 from experiments.claims import FAILS, HOLDS, NOT_RUN, PARTLY
 from experiments.methods import make_model
 from experiments.paper import real_data
-from experiments.paper.curves import accuracy_at, mean_curve, mean_gain
+from experiments.paper.parts.curves import accuracy_at, mean_curve, mean_gain
+from experiments.paper.parts.real_data_settings import GIVEN, OF_PAPER, SETTINGS
 from experiments.paper.real_data import MOST_ROWS, REAL_DATA, Data, load_split, run_cell, take_rows
-from experiments.paper.real_data_settings import GIVEN, OF_PAPER, SETTINGS
 from stochgate import Training
 from stochgate.datasets import RealTable
 

@@ -8,9 +8,14 @@ import pytest
 from sklearn.linear_model import Lasso
 
 from experiments.claims import FAILS, HOLDS, NOT_RUN, PARTLY
-from experiments.paper.recovery import METHODS, RECOVERY, RECOVERY_CORRELATED, describe, fit_lasso, run_cell
-from experiments.paper.recovery_claims import compare_methods, curve_of, draw, judge_spread, make_tables
-from experiments.paper.recovery_shared import (
+from experiments.paper.parts.recovery_claims import (
+    compare_methods,
+    curve_of,
+    draw,
+    judge_spread,
+    make_tables,
+)
+from experiments.paper.parts.recovery_shared import (
     CONSTANT_GRID,
     CONSTANTS,
     GATE_OF,
@@ -20,6 +25,7 @@ from experiments.paper.recovery_shared import (
     train_gated,
     tuning_losses,
 )
+from experiments.paper.recovery import METHODS, RECOVERY, RECOVERY_CORRELATED, describe, fit_lasso, run_cell
 
 SMALL = {"sizes": (30, 250), "n_steps": 400}
 

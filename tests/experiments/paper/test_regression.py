@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from experiments.claims import UNPUBLISHED
+from experiments.paper.parts.regression_sets import SETTINGS, draw_parts
 from experiments.paper.regression import (
     METHODS,
     NETWORKS,
@@ -15,7 +16,6 @@ from experiments.paper.regression import (
     make_tables,
     run_cell,
 )
-from experiments.paper.regression_sets import SETTINGS, draw_parts
 from stochgate.datasets import RealTable
 
 SMALL = {"n_rows": 60, "max_steps": 5}

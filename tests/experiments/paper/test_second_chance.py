@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 from experiments.claims import FAILS, HOLDS, NOT_RUN, PARTLY
-from experiments.paper.recovery_shared import CONSTANT_GRID
+from experiments.paper.parts.recovery_shared import CONSTANT_GRID
+from experiments.paper.parts.second_chance_claims import draw, judge_lateness, judge_return, make_tables
 from experiments.paper.second_chance import GatePaths, run_cell, show_example
-from experiments.paper.second_chance_claims import draw, judge_lateness, judge_return, make_tables
 
 STEPS = np.array([10, 20, 30, 40])
 N = len(CONSTANT_GRID)

@@ -7,8 +7,8 @@ import pytest
 from scipy.sparse import csr_array
 
 from experiments.claims import FAILS, HOLDS, PARTLY
+from experiments.paper.parts.top_k_methods import METHODS
 from experiments.paper.top_k import FEW, MANY, TOP_K, cut, judge_best, load_split, make_tables, run_cell
-from experiments.paper.top_k_methods import METHODS
 from stochgate.datasets import RealTable
 
 
@@ -39,7 +39,7 @@ def test_packages_are_asked_for_k_features_of_dense_columns(monkeypatch, method,
         def top_features(self, X, y, k):
             return np.arange(X.shape[1]) < k if isinstance(X, np.ndarray) else None
 
-    monkeypatch.setattr(f"experiments.paper.top_k_methods.{name}", Asked)
+    monkeypatch.setattr(f"experiments.paper.parts.top_k_methods.{name}", Asked)
     X, y = make_data()
     assert METHODS[method](csr_array(X), y, 5, seed=7, device="cpu").sum() == 5
     assert made[0]["random_state"] == 7

@@ -9,7 +9,7 @@ import pytest
 
 from experiments.baselines import BASELINES
 from experiments.paper import tuning
-from experiments.paper.planted_methods import NETWORKS, Split
+from experiments.paper.parts.planted_methods import NETWORKS, Split
 from experiments.paper.tuning import SEARCHES, TASKS, Task, main, tune, tuned_settings
 from stochgate import datasets
 

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from experiments.claims import FAILS, HOLDS, PARTLY, UNPUBLISHED
-from experiments.paper.planted_methods import (
+from experiments.paper.parts.planted_methods import (
     METHODS,
     NETWORKS,
     draw_split,

@@ -5,9 +5,9 @@ from typing import Any
 import pandas as pd
 
 from experiments.claims import values_of
-from experiments.paper.curves import draw_curves, mean_curve
-from experiments.paper.real_data_settings import SETTINGS
-from experiments.paper.show import label_of, make_panels
+from experiments.paper.parts.curves import draw_curves, mean_curve
+from experiments.paper.parts.real_data_settings import SETTINGS
+from experiments.paper.parts.show import label_of, make_panels
 from experiments.study import to_markdown
 
 SHOWN_SIZES = (10, 50)

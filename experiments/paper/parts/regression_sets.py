@@ -73,7 +73,7 @@ def draw_parts(name: str, seed: int, n_rows: int | None = None) -> tuple[Parts, 
 
     Examples
     --------
-    >>> from experiments.paper.regression_sets import draw_parts
+    >>> from experiments.paper.parts.regression_sets import draw_parts
     >>> parts, relevant = draw_parts("SE1", seed=0)
     >>> [len(y) for _, y in parts], relevant.sum()
     ([1000, 1000, 1000], np.int64(5))

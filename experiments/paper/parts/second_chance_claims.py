@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 
 from experiments.claims import FAILS, HOLDS, PARTLY, Finding, values_of
-from experiments.paper.recovery_shared import CONSTANT_GRID
-from experiments.paper.show import colour_of, label_of, make_panels
+from experiments.paper.parts.recovery_shared import CONSTANT_GRID
+from experiments.paper.parts.show import colour_of, label_of, make_panels
 from experiments.study import to_markdown
 
 FIRST_RUNS = 5  # among which the gate of the picture is found

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from experiments.claims import FAILS, HOLDS, PARTLY, Finding, mean_of, values_of
-from experiments.paper.curves import mean_gain
-from experiments.paper.real_data_settings import OF_PAPER
+from experiments.paper.parts.curves import mean_gain
+from experiments.paper.parts.real_data_settings import OF_PAPER
 
 SIZES = (5, 10, 20, 50, 100, 200)
 MOST_SETS, SOME_SETS = 3 / 4, 1 / 3  # of the data sets: where a claim holds, and where it holds partly

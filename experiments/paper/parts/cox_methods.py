@@ -8,7 +8,7 @@ import pandas as pd
 
 from experiments.baselines import ForestSelector, GatedNetwork, LassoNetSelector, LassoSelector
 from experiments.methods import on_device
-from experiments.paper.show import make_panels
+from experiments.paper.parts.show import make_panels
 from experiments.study import compare, to_markdown
 from stochgate import GatedCox, Training
 from stochgate.networks import MLP

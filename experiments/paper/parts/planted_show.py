@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from experiments.claims import values_of
-from experiments.paper.sentences import list_numbers
-from experiments.paper.show import colour_of, label_of, make_panels
+from experiments.paper.parts.sentences import list_numbers
+from experiments.paper.parts.show import colour_of, label_of, make_panels
 
 Sentence = tuple[str, dict[str, float]]
 METRICS = {

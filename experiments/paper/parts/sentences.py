@@ -25,7 +25,7 @@ def list_numbers(
 
     Examples
     --------
-    >>> from experiments.paper.sentences import list_numbers
+    >>> from experiments.paper.parts.sentences import list_numbers
     >>> list_numbers({"Cox-STG": 0.61, "RSF": float("nan")}, ".3f", "c")
     ('Cox-STG {c_cox_stg:.3f}', {'c_cox_stg': 0.61})
     """

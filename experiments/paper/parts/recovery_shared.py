@@ -5,7 +5,7 @@ the range [0.1, 10]" and prints no C; here it is chosen once per kind of gate, o
 from. The command prints, for each C, the held-out loss and how often exactly the informative features are
 found, and so shows where `CONSTANTS` come from:
 
-    python -m experiments.paper.recovery_shared
+    python -m experiments.paper.parts.recovery_shared
 """
 
 from collections.abc import Iterable, Sequence

@@ -43,7 +43,7 @@ def published_table(accuracies: dict[str, dict[str, float]], sets: Sequence[str]
 
     Examples
     --------
-    >>> from experiments.paper.top_k_published import AT_50, published_table
+    >>> from experiments.paper.parts.top_k_published import AT_50, published_table
     >>> print(published_table({"RFS": AT_50["RFS"]}, ["isolet", "mnist"]))
     |  | isolet | mnist |
     | --- | --- | --- |

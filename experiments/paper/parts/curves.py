@@ -32,7 +32,7 @@ def accuracy_at(curve: Curve, sizes: Sequence[float]) -> np.ndarray:
 
     Examples
     --------
-    >>> from experiments.paper.curves import accuracy_at
+    >>> from experiments.paper.parts.curves import accuracy_at
     >>> accuracy_at([[4, 0.6], [4, 0.8], [16, 0.9], [100, 1.0]], [2, 4, 8, 50])
     array([nan, 0.7, 0.8, nan])
     """
@@ -70,7 +70,7 @@ def mean_gain(table: Any, task: str, method: str, peer: str, sizes: Sequence[flo
 
 def draw_curves(axis: Any, table: Any, task: str, methods: Sequence[str], most: int) -> None:
     """Draw the mean curves of one task; a method's own choice of a size, where it has one, is a star."""
-    from experiments.paper.show import colour_of, label_of
+    from experiments.paper.parts.show import colour_of, label_of
 
     sizes = np.geomspace(1, most, 60).tolist()
     for method in methods:

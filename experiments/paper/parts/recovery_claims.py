@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.claims import Finding, values_of, verdict_of
-from experiments.paper.show import colour_of, label_of, make_panels
+from experiments.paper.parts.show import colour_of, label_of, make_panels
 from experiments.study import to_markdown
 
 LEVEL = 0.9  # the share of runs at which features count as recovered

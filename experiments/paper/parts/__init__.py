@@ -1,0 +1,1 @@
+"""What several of the experiments share, and the longer ones keep aside: settings, claims, tables."""
