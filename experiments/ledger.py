@@ -35,6 +35,9 @@ size as STG; "HC scaled" steps 4.8 times as far, since its parameter has that mu
 Verdicts count HC, not HC scaled, and methods that were run. Minutes are those of all cells, one
 after another; cells that are missing were not run yet.
 """
+QUICK = """**These are the quick presets: far fewer repeats and steps than the paper has. Their verdicts
+show that the commands work, not what is true.**
+"""
 
 
 def findings(experiment: Experiment, preset: str) -> list[Finding]:
@@ -50,7 +53,13 @@ def findings(experiment: Experiment, preset: str) -> list[Finding]:
 
 def ledger_page(experiments: list[Experiment], preset: str = "full") -> str:
     """Return the ledger as Markdown: one table of verdicts, then each experiment."""
-    parts = [INTRODUCTION, "## Verdicts\n", *verdict_lines(experiments, preset), ""]
+    parts = [
+        INTRODUCTION,
+        *([QUICK] if preset == "quick" else []),
+        "## Verdicts\n",
+        *verdict_lines(experiments, preset),
+        "",
+    ]
     for experiment in experiments:
         parts += [*describe(experiment, preset), ""]
     return "\n".join(parts).rstrip() + "\n"

@@ -172,8 +172,9 @@ def make_tables(table: pd.DataFrame, methods: list[str]) -> str:
 
 def draw(table: pd.DataFrame) -> Any:
     """Draw precision and number against lambda, as the paper does, with standard deviations."""
-    figure, axes = make_panels(len(TASKS), width=4.8)
-    for axis, task in zip(axes[0], TASKS, strict=True):
+    tasks = [task for task in TASKS if len(by_lam(table, task))]
+    figure, axes = make_panels(max(1, len(tasks)), width=4.8)
+    for axis, task in zip(axes[0], tasks, strict=False):
         found = by_lam(table, task).groupby("lams")
         right = axis.twinx()
         lines = [
@@ -234,6 +235,7 @@ MADELON_LAMBDA = Experiment(
         settings="[476, 490, 14], tanh, SGD at 0.06, batches of 200, 20K epochs; lambda times the mean.",
         ours="10 draws; 13 lambdas in [0.01, 10]; a wide range has a factor of 3 or more between its ends, "
         "precision 1 is a mean of 0.99 or more, 5 columns a mean between 4.5 and 5.5.",
-        differs="Training ends after 20,000 of 160,000 steps, in which no gate closes below lambda = 0.3.",
+        differs="Training ends after 20,000 of 160,000 steps, in which no gate closes below lambda = 0.3: "
+        "the range that is judged is narrower than the paper's.",
     ),
 )

@@ -83,12 +83,17 @@ def run_cell(
 
 
 def at_six(table: Any, method: str) -> tuple[list[list[int]], np.ndarray]:
-    """Return the pixels and the accuracy of every run at the penalty that selects about 6 pixels."""
+    """Return the pixels and the accuracy of every run at the penalty that selects about 6 pixels.
+
+    There are none where no penalty leaves between 3 and 12 pixels in the mean.
+    """
     runs = values_of(table, "pixels", method).tolist()
     if not runs:
         return [], np.array([])
     sizes = np.array([[len(pixels) for pixels in run] for run in runs])  # (n_runs, n_lams)
     best = int(np.abs(sizes.mean(axis=0) - N_WANTED).argmin())
+    if not N_WANTED / 2 <= sizes[:, best].mean() <= 2 * N_WANTED:
+        return [], np.array([])
     accuracies = np.array(values_of(table, "accuracy", method).tolist())[:, best]
     return [run[best] for run in runs], accuracies
 
@@ -140,13 +145,18 @@ def make_tables(table: pd.DataFrame, methods: list[str]) -> str:
 
 
 def draw(table: pd.DataFrame) -> Any:
-    """Draw how often each pixel is selected."""
+    """Draw how often each pixel is selected, over the mean of both digits where MNIST is at hand."""
+    try:
+        below = read_digits()[0].mean(axis=0)
+    except FileNotFoundError:
+        below = np.zeros(N_PIXELS)
     shown = [method for method in METHODS if at_six(table, method)[0]]
     figure, axes = make_panels(max(1, len(shown)), width=2.6, height=2.8)
     for axis, method in zip(axes[0], shown, strict=False):
         pixels, _ = at_six(table, method)
         share = np.bincount(np.concatenate(pixels).astype(int), minlength=N_PIXELS) / len(pixels)
-        axis.imshow(share.reshape(SIDE, SIDE), cmap="Greys", vmin=0, vmax=1)
+        axis.imshow(below.reshape(SIDE, SIDE), cmap="Greys", vmin=0, vmax=2)
+        axis.imshow(np.ma.masked_equal(share, 0).reshape(SIDE, SIDE), cmap="autumn_r", vmin=0, vmax=1)
         n_union = int((share > 0).sum())
         axis.set(title=f"{label_of(method)}\n{n_union} pixels in {len(pixels)} runs", xticks=[], yticks=[])
     return figure
@@ -161,7 +171,11 @@ MNIST_STABILITY = Experiment(
     run_cell=run_cell,
     tables=make_tables,
     metrics={"accuracy": "accuracy {}", "cell_seconds": "{:.1f} s"},
-    quick={"methods": list(GATED), "seeds": [1000, 1001], "settings": {"n_rows": 1000, "n_steps": 600}},
+    quick={
+        "methods": ["stg", "hc-scaled"],
+        "seeds": [1000, 1001],
+        "settings": {"n_rows": 1000, "n_steps": 600},
+    },
     draw=draw,
     paper=Paper(
         where="Fig. mnist83",
@@ -185,6 +199,6 @@ MNIST_STABILITY = Experiment(
         "times the sum of the open probabilities, tuned to about 6 features.",
         ours="6,000 steps; pixels in [0, 1]; eight penalties per kind of gate, of which the one counts "
         "that is closest to 6 pixels in the mean; accuracies within 0.01 are comparable.",
-        differs="the pictures show how often a pixel was selected, without digits below.",
+        differs="our defaults have three runs so far.",
     ),
 )

@@ -62,7 +62,13 @@ def mean_curve(table: Any, task: str, method: str, sizes: Sequence[float]) -> np
 
 
 def mean_gain(table: Any, task: str, method: str, peer: str, sizes: Sequence[float]) -> float:
-    """Return how far a method's mean accuracy lies above a peer's, over the sizes that both reach."""
+    """Return how far a method's mean accuracy lies above a peer's, over the sizes that both reach.
+
+    The means are over the seeds that both have.
+    """
+    there = table[table["task"] == task]
+    seeds = [set(there.loc[there["method"] == name, "seed"]) for name in (method, peer)]
+    table = there[there["seed"].isin(seeds[0] & seeds[1])]
     difference = mean_curve(table, task, method, sizes) - mean_curve(table, task, peer, sizes)
     found = difference[np.isfinite(difference)]
     return float(found.mean()) if len(found) else math.nan

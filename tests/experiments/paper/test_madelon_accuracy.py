@@ -80,4 +80,5 @@ def test_results_can_be_shown():
     assert "| STG | - | 0.600 |" in MADELON_ACCURACY.tables(table, ["stg", "lasso"])
     figure = MADELON_ACCURACY.draw(table)
     assert len(figure.axes[0].get_lines()) == 3  # and where 5 is
+    figure.canvas.draw()
     plt.close(figure)

@@ -82,5 +82,6 @@ def test_results_can_be_shown():
     table = make_table([50, 20, 5, 5], [0.1, 1, 1, 1], [0.1, 0.3, 1, 1], tasks=["madelon"])
     assert "| 0.3 | 20.0 | 0.0 | 1.0 | 0.0 | 0.3 | 0.0 |" in MADELON_LAMBDA.tables(table, ["stg"])
     figure = MADELON_LAMBDA.draw(table)
-    assert len(figure.axes) == 2 * len(TASKS)  # two scales each
+    assert len(figure.axes) == 2  # two scales of the task that was run
+    figure.canvas.draw()
     plt.close(figure)

@@ -62,6 +62,7 @@ def test_the_penalty_counts_that_leaves_about_six_pixels():
     pixels, accuracies = at_six(make_table(stg=UNSTEADY), "stg")
     assert pixels == UNSTEADY
     assert accuracies.tolist() == [0.92] * 4
+    assert at_six(make_table(stg=[list(range(40))] * 2), "stg")[0] == []  # nowhere near 6
     found = measure(make_table(stg=STEADY), "stg")
     assert (found["variance"], found["stability"], found["union"]) == (0, 1, 6)
 
@@ -97,4 +98,5 @@ def test_results_can_be_shown():
     assert "| STG | 6.0 | 0.0 | 1.0 | 6.0 | 0.92 |" in MNIST_STABILITY.tables(table, ["stg", "hc"])
     figure = MNIST_STABILITY.draw(table)
     assert len(figure.axes) == 2
+    figure.canvas.draw()
     plt.close(figure)

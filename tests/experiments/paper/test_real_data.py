@@ -188,4 +188,5 @@ def test_results_can_be_shown():
     assert "| coil20 | 0.900 | - |" in shown
     figure = REAL_DATA.draw(table)
     assert len(figure.axes) == len(SETTINGS)
+    figure.canvas.draw()
     plt.close(figure)
