@@ -102,7 +102,7 @@ def test_our_defaults_have_few_sizes(monkeypatch):
     assert record["n_samples"] == asked == [30, 60, 100, 250]
     assert record["contains"] == [1, 1, 1, 1]
     assert record["exact"] == [0, 0, 0, 0]
-    assert {len(RECOVERY.cells(["defaults"])), len(RECOVERY_CORRELATED.cells(["defaults"]))} == {20}
+    assert {len(RECOVERY.cells(["defaults"])), len(RECOVERY_CORRELATED.cells(["defaults"]))} == {10}
 
 
 def test_the_exact_support_has_no_false_features():
