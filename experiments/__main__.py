@@ -39,6 +39,10 @@ def read_options(names: Sequence[str], arguments: Sequence[str] | None = None) -
     options = parser.parse_args(arguments)
     if options.command == "run" and (options.name is None) != options.all:
         parser.error("give the NAME of an experiment, or --all")
+    if options.command == "run" and options.all and (options.out or options.picture):
+        parser.error("--out and --picture are of one experiment, not of --all")
+    if options.command == "ledger" and options.write and options.preset != "full":
+        parser.error("the page is written from the full results alone")
     return options
 
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from string import Formatter
 from typing import Any
 
 HOLDS, PARTLY, FAILS, UNPUBLISHED = (
@@ -34,7 +35,7 @@ class Finding:
 
     def say(self, sentence: str) -> str:
         """Return a sentence with its numbers."""
-        wanted = [name for name in self.numbers if f"{{{name}" in sentence]
+        wanted = [name for _, name, *_ in Formatter().parse(sentence) if name]
         if any(not math.isfinite(self.numbers[name]) for name in wanted):
             return NOT_RUN
         return sentence.format(**self.numbers)
@@ -105,5 +106,7 @@ def values_of(table: Any, value: str, method: str, task: str | None = None) -> A
 
 
 def verdict_of(*parts: bool) -> str:
-    """Return whether all, some or none of a claim's parts hold."""
+    """Return whether all, some or none of a claim's parts hold; without any, that it was not run."""
+    if not parts:
+        return NOT_RUN
     return HOLDS if all(parts) else PARTLY if any(parts) else FAILS

@@ -37,8 +37,8 @@ class Stack:
 
     @property
     def supports(self) -> np.ndarray:
-        """Whether each gate is open (not 0), shape (n_models, n_features)."""
-        return self.gates != 0
+        """Whether each gate is open (not 0), shape (n_models, n_features); not if it diverged."""
+        return np.nan_to_num(self.gates) != 0
 
     @property
     def gate_path(self) -> np.ndarray:

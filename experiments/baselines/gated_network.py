@@ -31,8 +31,8 @@ MEMORY = 16 << 30  # bytes: each recorded mini-batch has gradients of its own
 class GatedNetwork(Baseline):
     """One network per penalty, all trained as one stack, at the settings a paper prints.
 
-    With validation rows (in `fit`, or else a tenth of the rows) the model is kept that predicts them best,
-    of equal ones that with fewer features. Mini-batches are made once and take turns.
+    Of several penalties the one is kept whose model predicts validation rows best (those of `fit`, or else
+    a tenth of the rows); ties go to fewer features. Mini-batches are made once and take turns.
 
     Parameters
     ----------
@@ -138,14 +138,19 @@ class GatedNetwork(Baseline):
         self.stack_ = self._train(X, y, seed, self.lams, self._make_network())
         models = self.stack_.trained.models
         supports, importances = self.stack_.supports, models.open_probability().cpu().numpy()
+        finite = np.isfinite(importances).all(axis=1)
         return [
             Selection(support, np.nan_to_num(chance.astype(np.float64)), OneOf(self.stack_, i, self.kind))
             for i, (support, chance) in enumerate(zip(supports, importances, strict=True))
+            if finite[i] or not finite.any()  # of models that diverged no prediction is worth a look
         ]
 
     def _train(
         self, X: np.ndarray, y: np.ndarray, seed: int, lams: Sequence[float], network: Network
     ) -> Stack:
+        for name, known in (("penalty", ("mean", "sum")), ("gate_step", ("same", "scaled"))):
+            if getattr(self, name) not in known:
+                raise ValueError(f"Unknown {name} {getattr(self, name)!r}; use one of {list(known)}.")
         gate = self._make_gate()
         training = Training(
             self.count_steps(X.shape[0]),

@@ -129,7 +129,7 @@ class SparseGroupSelector(GatedNetwork):
             network = SparseGroupMLP(
                 tuple(self.hidden), self.activation, init_std=self.init_std, lam=lam, alpha=self.alpha
             )
-            stack = self._train(X, y, seed, [lam], network)
+            stack = self._train(X, y, seed, [0.0], network)
             weight = stack.trained.models.parameters["weight_0"].cpu().numpy().astype(np.float64)
             used = stack.gates  # 0 for a constant column
             points += prune(

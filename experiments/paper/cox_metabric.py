@@ -110,7 +110,7 @@ def judge_features(table: pd.DataFrame) -> Finding:
 
 
 def _report(table: pd.DataFrame, found: dict[str, float], value: str, form: str, verdict: str) -> Finding:
-    sentence, numbers = list_numbers(found, form, value, needed="cox-stg")
+    sentence, numbers = list_numbers(found, form, value, needed=found)
     own, own_numbers = list_numbers({"ours": mean_of(table, value, "ours", "paper")}, form, "own")
     return Finding(
         verdict=verdict, paper_settings=sentence, defaults=own, numbers={**numbers, **own_numbers}

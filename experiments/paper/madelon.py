@@ -22,6 +22,7 @@ from experiments.paper.parts.planted_methods import (
     METHODS,
     PACKAGES,
     SGNN_LAMS,
+    TUNING,
     Split,
     make_planted_model,
     measure,
@@ -150,12 +151,12 @@ MADELON = Experiment(
         where="Fig. Madelon, top",
         claims=make_claims(MADELON_METHODS, "test_score", "accuracy", largest=True),
         settings="STG, HC and DNN [476, 490, 14] tanh, learning rate 0.06, batches of 200; DFS and SG-NN "
-        "as for XOR; SGD; the 50 validation rows choose the penalty, or how many columns are kept. "
-        "Penalties of STG and HC multiply the mean open probability.",
+        "have the networks of XOR; SGD; the 50 validation rows choose the penalty, or how many columns "
+        "are kept. Penalties of STG and HC multiply the mean open probability.",
         ours=f"penalties {MADELON_LAMS[0]:g} to {MADELON_LAMS[-1]:g} (STG, HC), {DFS_LAMS[0]:g} to "
         f"{DFS_LAMS[-1]:g} (DFS), {SGNN_LAMS[0]:g} to {SGNN_LAMS[-1]:g} (SG-NN); the step of HC; DFS and "
         "SG-NN see all rows in each step.",
-        differs="10,000 steps instead of 60,000. Our defaults choose their penalty themselves, and learn "
-        "from the validation rows too.",
+        differs=f"{TUNING} 10,000 steps instead of 60,000. Our defaults choose their penalty themselves, "
+        "and learn from the validation rows too.",
     ),
 )

@@ -199,6 +199,6 @@ MNIST_STABILITY = Experiment(
         "times the sum of the open probabilities, tuned to about 6 features.",
         ours="6,000 steps; pixels in [0, 1]; eight penalties per kind of gate, of which the one counts "
         "that is closest to 6 pixels in the mean; accuracies within 0.01 are comparable.",
-        differs="our defaults have three runs so far.",
+        differs="our defaults have fewer runs.",
     ),
 )

@@ -36,7 +36,6 @@ from experiments.paper.parts.recovery_shared import (
     SIZES,
     alpha_N,
     draw_problem,
-    supports_of,
     train_gated,
 )
 from stochgate import NoFeatureSelectedWarning
@@ -91,7 +90,7 @@ def train_batch(
     problems = [draw_problem(seed, rho) for seed in runs]
     constants = [of_method[method] for of_method in CONSTANTS.values()]
     stack = train_gated(method, problems, sizes, constants, seeds=runs, n_steps=n_steps, device=device)
-    return supports_of(stack).reshape(BATCH, len(sizes), len(constants), -1)
+    return stack.supports.reshape(BATCH, len(sizes), len(constants), -1)
 
 
 def fit_lasso(problem: Problem, sizes: Sequence[int], factor: float) -> np.ndarray:
@@ -165,8 +164,8 @@ CHOSEN = (
     + ". A gate is open if its value without noise is not 0. All models have an intercept."
 )
 DIFFERS = (
-    f"the samples of a run are nested, N being its first rows. Our defaults have {DEFAULTS_RUNS} runs and "
-    "four N, since they choose their penalty in each of them."
+    "the samples of a run are nested, N being its first rows. Our defaults have few runs and four N, since "
+    "they choose their penalty in each of them."
 )
 
 RECOVERY = make_experiment(

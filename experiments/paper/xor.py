@@ -31,6 +31,7 @@ from experiments.experiment import Experiment
 from experiments.paper.parts.planted_methods import (
     METHODS,
     PACKAGES,
+    TUNING,
     XOR_LR,
     draw_split,
     make_planted_model,
@@ -63,7 +64,8 @@ def run_cell(
 
 
 def judge_ranks(table: Any) -> Finding:
-    """All that should reach the optimum do, and none of the others: over all D, the median of the ranks."""
+    """All that should reach the optimum do, and none of the others: the median over the D that all have."""
+    table = table[table["task"].isin(COSTLY_TASKS)]
     ranks = summarise(table, "median_rank", [*RANKED_FIRST, "hc-scaled", *NOT_RANKED_FIRST], "median")
     listed, numbers = say(ranks, ".1f", "rank")
     mine = values_of(table, "median_rank", "ours")
@@ -88,7 +90,8 @@ def _share(ranks: Any) -> float:
 
 
 def judge_spread(table: Any) -> Finding:
-    """STG's standard deviation over all D and splits is the smallest, or next to it."""
+    """STG's standard deviation over splits and the D that all have is the smallest, or next to it."""
+    table = table[table["task"].isin(COSTLY_TASKS)]
     others = [method for method in (*RANKED_FIRST, *NOT_RANKED_FIRST) if method != "stg"]
     spreads = summarise(table, "median_rank", ["stg", *others], "std")
     least = best_of({method: spreads[method] for method in others}, largest=False)
@@ -173,8 +176,10 @@ XOR = Experiment(
         ours=f"the numbers of noise columns; the learning rate {XOR_LR:g} of STG and HC (those of DFS and "
         "SG-NN are tuned on other draws); the step of HC. STG and HC are ranked by their open "
         "probabilities.",
-        differs="STG and HC train for 10,000 of the 20,000 epochs; HC and our defaults have three of the "
-        "five D; coins are coded -1 and 1; one draw of rows for each D, 20 splits of it. Our defaults "
-        "learn from the training rows alone and choose their penalty among them.",
+        differs=f"{TUNING} STG and HC train for 10,000 of the 20,000 epochs, which costs STG accuracy (on "
+        "another draw it was perfect at 90 noise columns after 20,000); HC and our defaults have three "
+        "of the five D, on which methods are compared; coins are coded -1 and 1; one draw of rows for "
+        "each D, 20 splits of it. Our defaults learn from the training rows alone and choose their "
+        "penalty among them.",
     ),
 )

@@ -26,8 +26,12 @@ def summarise(table: Any, value: str, methods: Sequence[str], how: str = "mean")
 
 
 def say(values: Mapping[str, float], form: str, of: str) -> Sentence:
-    """Return the methods' numbers as a list that a finding can fill in, and these numbers by name."""
-    return list_numbers({_NAMES.get(method, label_of(method)): x for method, x in values.items()}, form, of)
+    """Return the methods' numbers as a list that a finding can fill in, and these numbers by name.
+
+    All are needed but HC scaled, which no verdict counts.
+    """
+    shown = {_NAMES.get(method, label_of(method)): x for method, x in values.items()}
+    return list_numbers(shown, form, of, needed=set(shown) - {_NAMES["hc-scaled"]})
 
 
 def best_of(values: Mapping[str, float], *, largest: bool = True) -> float:

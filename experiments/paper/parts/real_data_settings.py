@@ -64,7 +64,7 @@ class RealSettings:
             ends = self.lams_printed
         return [float(f"{lam:.4g}") for lam in np.geomspace(*ends, n_penalties or self.n_penalties)]
 
-    def network(self, method: str) -> dict[str, Any]:
+    def network(self, method: str, n_penalties: int | None = None) -> dict[str, Any]:
         """Return the settings of `GatedNetwork`."""
         return {
             "hidden": self.hidden,
@@ -73,7 +73,7 @@ class RealSettings:
             "batch_size": self.batch_size,
             "n_epochs": self.n_steps,  # at least a step each
             "max_steps": self.n_steps,
-            "lams": self.lams(method),
+            "lams": self.lams(method, n_penalties),
             "penalty": "sum",
             "standardize": self.standardize,
         }

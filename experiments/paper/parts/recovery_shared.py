@@ -100,11 +100,6 @@ def train_gated(
     )
 
 
-def supports_of(stack: Stack) -> np.ndarray:
-    """Return the open gates, shape (n_models, n_features); of a model that diverged none."""
-    return np.nan_to_num(stack.gates) != 0
-
-
 def tuning_losses(
     method: str, seeds: Iterable[int] = TUNING_SEEDS, rho: float = 0.0, n_steps: int = N_STEPS
 ) -> pd.DataFrame:
@@ -120,7 +115,7 @@ def tuning_losses(
         stack = train_gated(method, [problem], TUNING_SIZES, CONSTANT_GRID, seeds=[seed], n_steps=n_steps)
         errors = stack.outputs(problem.X[MOST_ROWS:])[:, :, 0] - problem.y[MOST_ROWS:]
         losses.append(np.log(np.mean(errors**2, axis=1)).reshape(shape))
-        exact.append((supports_of(stack) == problem.relevant).all(axis=1).reshape(shape))
+        exact.append((stack.supports == problem.relevant).all(axis=1).reshape(shape))
     means = {"log loss": np.mean(losses, axis=(0, 1)), "exact": np.mean(exact, axis=(0, 1))}
     return pd.DataFrame(means, index=pd.Index(CONSTANT_GRID, name="C"))
 

@@ -2,15 +2,15 @@
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 
 def list_numbers(
-    values: Mapping[str, float], form: str, of: str, needed: str | None = None
+    values: Mapping[str, float], form: str, of: str, needed: Collection[str] = ()
 ) -> tuple[str, dict[str, float]]:
     """Return "SE1 {size_se1:.1f}, SE2 {size_se2:.1f}" and these numbers by name; missing ones are left out.
 
-    Where all are missing, or the one that the finding is about, the sentence has one number, which is NaN.
+    Where all are missing, or one that is needed, the sentence has one number, which is NaN.
 
     Parameters
     ----------
@@ -20,8 +20,8 @@ def list_numbers(
         The format of a number (".1f").
     of : str
         What the numbers are; their names begin with it.
-    needed : str, optional
-        What the finding is about.
+    needed : collection of str
+        What the finding cannot do without.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def list_numbers(
     ('Cox-STG {c_cox_stg:.3f}', {'c_cox_stg': 0.61})
     """
     found = {shown: value for shown, value in values.items() if math.isfinite(value)}
-    if not found or (needed is not None and needed not in found):
+    if not found or not set(needed) <= set(found):
         return f"{{{of}_none:{form}}}", {f"{of}_none": math.nan}
     names = {shown: f"{of}_{re.sub(r'[^a-z0-9]+', '_', shown.lower())}" for shown in found}
     sentence = ", ".join(f"{shown} {{{names[shown]}:{form}}}" for shown in found)

@@ -21,7 +21,6 @@ from experiments.paper.parts.recovery_shared import (
     GATE_OF,
     alpha_N,
     draw_problem,
-    supports_of,
     train_gated,
     tuning_losses,
 )
@@ -113,13 +112,6 @@ def test_the_exact_support_has_no_false_features():
     assert record["contains"] == [1, 1, 0]
     assert record["portion"] == [1.0, 1.0, 0.5]
     assert record["n_selected"] == [2, 3, 1]
-
-
-def test_a_model_that_diverged_recovers_nothing():
-    class Diverged:
-        gates = np.array([[np.nan, np.nan], [0.5, 0.0]])
-
-    assert supports_of(Diverged()).tolist() == [[False, False], [True, False]]
 
 
 def test_samples_are_enough_from_where_recovery_stays():
