@@ -103,9 +103,9 @@ class Baseline(SelectorMixin, BaseEstimator):
         return [copy(self)._keep(found) for found in self._path(X, target, seed)]
 
     def top_features(self, X: Any, y: Any, k: int) -> np.ndarray:
-        """Return k features, shape (n_features,): the strongest of the smallest set that has so many.
+        """Return the k strongest features of the smallest set on the path with at least k, as a mask.
 
-        Where no set of the path has so many, the most important of all features.
+        Where no set has so many, the k most important of all features.
         """
         points = self.path(X, y)
         enough = [point for point in points if point.support_.sum() >= k]

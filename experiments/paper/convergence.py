@@ -24,10 +24,9 @@ import pandas as pd
 
 from experiments.claims import FAILS, Claim, Finding, Paper, mean_of, values_of, verdict_of
 from experiments.experiment import Experiment
-from experiments.paper.madelon import PARTS
 from experiments.paper.moons import draw_moons
 from experiments.paper.parts.per_row import train_per_row
-from experiments.paper.parts.planted_methods import MOONS_LR, XOR_LR, draw_split, make_planted_model
+from experiments.paper.parts.planted_methods import MOONS_LR, PARTS, XOR_LR, draw_split, make_planted_model
 from experiments.paper.parts.sentences import list_numbers
 from experiments.paper.parts.show import colour_of, make_panels, mean_table
 from experiments.paper.xor import draw_xor

@@ -11,17 +11,18 @@ is, 100 to test.
 from functools import partial
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
+from experiments.baselines.kinds import rmse
 from experiments.claims import Paper
 from experiments.experiment import Experiment
-from experiments.paper.madelon import PARTS, draw_three, make_claims
+from experiments.paper.madelon import draw_three, make_claims
 from experiments.paper.parts.planted_methods import (
     DFS_LAMS,
     FRIEDMAN_LAMS,
     METHODS,
     PACKAGES,
+    PARTS,
     SGNN_LAMS,
     make_planted_model,
     measure,
@@ -41,8 +42,7 @@ def run_cell(
     problem = datasets.make_friedman(600, n_features, random_state=seed)
     model = make_planted_model("friedman", method, kind="regression", seed=seed, device=device, **small)
     record = measure(model, problem, PARTS, choose=True)
-    error = model.predict(problem.X[PARTS.test]) - problem.y[PARTS.test]
-    return {**record, "rmse": float(np.sqrt(np.mean(error**2)))}
+    return {**record, "rmse": rmse(problem.y[PARTS.test], model.predict(problem.X[PARTS.test]))}
 
 
 def make_tables(table: pd.DataFrame, methods: list[str]) -> str:

@@ -11,7 +11,6 @@ network without gates, and against all others.
 from functools import partial
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from experiments.claims import FAILS, HOLDS, PARTLY, Claim, Finding, Paper, verdict_of
@@ -21,9 +20,9 @@ from experiments.paper.parts.planted_methods import (
     MADELON_LAMS,
     METHODS,
     PACKAGES,
+    PARTS,
     SGNN_LAMS,
     TUNING,
-    Split,
     make_planted_model,
     measure,
 )
@@ -32,7 +31,6 @@ from experiments.paper.parts.show import make_panels, mean_table
 from stochgate import datasets
 
 N_NOISE = 495
-PARTS = Split(np.arange(450), np.arange(450, 500), np.arange(500, 600))
 TREES = ("forest", "extra-trees", "xgboost")
 NOT_COMPARED = ("ours", "hc-scaled", "stg")
 CLOSE = 0.02  # F1

@@ -18,15 +18,16 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.metrics import r2_score, root_mean_squared_error
+from sklearn.metrics import r2_score
 
 from experiments.baselines import ForestSelector, GatedNetwork, LassoSelector, XGBoostSelector
-from experiments.claims import UNPUBLISHED, Claim, Finding, Paper, mean_of, values_of
+from experiments.baselines.kinds import rmse
+from experiments.claims import UNPUBLISHED, Claim, Finding, Paper, mean_of
 from experiments.experiment import Experiment
 from experiments.methods import PACKAGES, make_model, on_device
 from experiments.paper.parts.regression_sets import SETTINGS, Parts, Setting, draw_parts
 from experiments.paper.parts.sentences import list_numbers
-from experiments.paper.parts.show import colour_of, label_of, make_panels
+from experiments.paper.parts.show import colour_of, label_of, make_panels, mean_text
 from experiments.study import to_markdown
 from stochgate import ConstantColumnWarning, NoFeatureSelectedWarning
 from stochgate.metrics import selection_scores
@@ -121,7 +122,7 @@ def fit_and_measure(model: Any, parts: Parts, ways: dict[str, Any]) -> dict[str,
         return {"diverged": True, "seconds": seconds, "device": device}
     return {
         "r2": float(r2_score(y, prediction)),
-        "rmse": float(root_mean_squared_error(y, prediction)),
+        "rmse": rmse(y, prediction),
         "n_selected": int(model.get_support().sum()),
         "diverged": False,
         "seconds": seconds,
@@ -158,19 +159,13 @@ def make_tables(table: pd.DataFrame, methods: list[str]) -> str:
     parts = []
     for value, title in VALUES.items():
         rows = {
-            label_of(method): {task: _mean(table, value, method, task) for task in SETTINGS}
+            label_of(method): {task: mean_text(table, value, method, task, ".3g") for task in SETTINGS}
             for method in methods
         }
         frame = to_markdown(pd.DataFrame.from_dict(rows, orient="index"))
         parts.append(f"{title}: mean (standard deviation)\n\n{frame}")
     diverged = int(table["diverged"].eq(True).sum()) if "diverged" in table else 0
     return "\n\n".join([*parts, f"{diverged} cells diverged."])
-
-
-def _mean(table: pd.DataFrame, value: str, method: str, task: str) -> str:
-    numbers = values_of(table, value, method, task)
-    spread = f" ({numbers.std():.2g})" if len(numbers) > 1 else ""
-    return f"{numbers.mean():.3g}{spread}" if len(numbers) else "-"
 
 
 def draw(table: pd.DataFrame) -> Any:

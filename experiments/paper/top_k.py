@@ -23,11 +23,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from experiments.claims import FAILS, HOLDS, NOT_RUN, PARTLY, Claim, Finding, Paper, mean_of, values_of
+from experiments.claims import FAILS, HOLDS, NOT_RUN, PARTLY, Claim, Finding, Paper, mean_of
 from experiments.experiment import Experiment
 from experiments.methods import PACKAGES
 from experiments.paper.parts.sentences import list_numbers
-from experiments.paper.parts.show import make_panels
+from experiments.paper.parts.show import make_panels, mean_text
 from experiments.paper.parts.top_k_methods import METHODS, PEERS, to_dense
 from experiments.paper.parts.top_k_published import AT_50, AT_100, published_table
 from experiments.study import compare, time_limit, to_markdown
@@ -118,7 +118,7 @@ def judge_best(table: pd.DataFrame, tasks: Mapping[str, str]) -> Finding:
     ahead = compare(some, "accuracy", "ours", PEERS) if "accuracy" in some else some.iloc[:0]
     of_peers, of_ours = {}, {}
     for row in sorted(ahead.itertuples(), key=lambda row: list(tasks).index(row.task)):
-        name = tasks[row.task].upper().rstrip("0123456789")
+        name = tasks[row.task].upper()
         of_peers[name], of_ours[name] = _shared_percents(some[some["task"] == row.task], row.peer)
     peers, numbers = list_numbers(of_peers, ".1f", "peer")
     ours, own_numbers = list_numbers(of_ours, ".1f", "ours")
@@ -151,7 +151,11 @@ def make_tables(table: pd.DataFrame, methods: list[str]) -> str:
         ("100 features", MANY, AT_100),
     ):
         rows = {
-            method: {name: _mean(table, method, task) for task, name in tasks.items()} for method in methods
+            method: {
+                name: mean_text(table, "accuracy", method, task, ".1f", scale=100)
+                for task, name in tasks.items()
+            }
+            for method in methods
         }
         parts += [
             f"Accuracy of an SVM in percent, {title}: mean (standard deviation)",
@@ -160,12 +164,6 @@ def make_tables(table: pd.DataFrame, methods: list[str]) -> str:
             published_table(published, list(tasks.values())),
         ]
     return "\n\n".join(parts)
-
-
-def _mean(table: pd.DataFrame, method: str, task: str) -> str:
-    numbers = 100 * values_of(table, "accuracy", method, task)
-    spread = f" ({numbers.std():.1f})" if len(numbers) > 1 else ""
-    return f"{numbers.mean():.1f}{spread}" if len(numbers) else "-"
 
 
 def draw(table: pd.DataFrame) -> Any:

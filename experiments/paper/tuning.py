@@ -29,13 +29,12 @@ from joblib import Parallel, delayed
 from experiments.baselines import BASELINES
 from experiments.experiment import RESULTS
 from experiments.methods import on_device
-from experiments.paper.parts.planted_methods import NETWORKS, Split, draw_split
+from experiments.paper.parts.planted_methods import NETWORKS, PARTS, Split, draw_split
 from stochgate import datasets
 from stochgate.optional import require
 
 TUNED = RESULTS / "tuned.json"
 N_NOISE = (10, 50, 90)
-PARTS = Split(np.arange(450), np.arange(450, 500), np.arange(500, 600))
 MOST_STEPS, MOST_LAMS = 1000, 3  # of a network in a trial
 
 

@@ -63,7 +63,7 @@ def test_costs_tell_what_was_run_and_guess_the_rest(tmp_path, monkeypatch):
     experiment.run(experiment.cells(["a"]))
     row = next(line for line in cost_table([experiment], "full").splitlines() if "small-one" in line)
     assert [cell.strip() for cell in row.split("|")][2:6] == ["4", "2", "6", "20"]
-    assert row.rstrip(" |").endswith("0")  # the other task's cells cost what the method's do
+    assert row.split("|")[-2].strip() == "0"  # the other task's cells cost what the method's do
 
 
 def test_a_sentence_with_a_missing_number_is_not_said():

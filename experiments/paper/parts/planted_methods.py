@@ -112,6 +112,9 @@ class Split:
     test: np.ndarray
 
 
+PARTS = Split(np.arange(450), np.arange(450, 500), np.arange(500, 600))  # of MADELON and Friedman
+
+
 def draw_split(n_samples: int, seed: int) -> Split:
     """Draw 70 % of the rows for the test, and 10 % of the others for validation."""
     rest, test = train_test_split(np.arange(n_samples), test_size=0.7, random_state=seed)

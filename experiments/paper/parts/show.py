@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from experiments.claims import values_of
 from experiments.study import to_markdown
 
 # the methods' names in tables and pictures, and their colours
@@ -55,7 +56,7 @@ def mean_table(
     shown = [task for task in (tasks or dict.fromkeys(table["task"])) if (table["task"] == task).any()]
     rows = {
         label_of(method): {
-            f"{task}: {title}": _mean(table, task, method, value, digits)
+            f"{task}: {title}": mean_text(table, value, method, task, f".{digits}f")
             for task in shown
             for value, (title, digits) in values.items()
         }
@@ -65,13 +66,11 @@ def mean_table(
     return "Mean (standard deviation)\n\n" + to_markdown(pd.DataFrame.from_dict(rows, orient="index"))
 
 
-def _mean(table: Any, task: str, method: str, value: str, digits: int) -> str:
-    rows = (table["task"] == task) & (table["method"] == method)
-    if value not in table or not table.loc[rows, value].notna().any():
-        return "-"
-    numbers = table.loc[rows, value].dropna().astype(float)
-    spread = f" ({numbers.std():.{digits}f})" if len(numbers) > 1 else ""
-    return f"{numbers.mean():.{digits}f}{spread}"
+def mean_text(table: Any, value: str, method: str, task: str, form: str, scale: float = 1) -> str:
+    """Return "mean (standard deviation)" of a column, each as `form` says; "-" where there is nothing."""
+    numbers = scale * values_of(table, value, method, task).astype(float)
+    spread = f" ({numbers.std():{form}})" if len(numbers) > 1 else ""
+    return f"{numbers.mean():{form}}{spread}" if len(numbers) else "-"
 
 
 def make_panels(
