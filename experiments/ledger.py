@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import pandas as pd
@@ -90,14 +91,21 @@ def describe(experiment: Experiment, preset: str) -> Iterator[str]:
     picture = PICTURES / f"{experiment.name}.svg"
     if preset == "full" and experiment.draw is not None and picture.exists():
         yield f"![{experiment.name}](pictures/paper/{experiment.name}.svg)\n"
-    yield f"- Command: `python -m experiments run {experiment.name}`. {how_it_was_run(experiment, preset)}"
+    yield item(
+        f"Command: `python -m experiments run {experiment.name}`. {how_it_was_run(experiment, preset)}"
+    )
     for name, text in (
         ("Paper's settings", paper.settings),
         ("Chosen here, since the paper leaves it open", paper.ours),
         ("Differs from the paper", paper.differs),
     ):
         if text:
-            yield f"- {name}: {text}"
+            yield item(f"{name}: {text}")
+
+
+def item(text: str) -> str:
+    """Return an item of a list, its lines wrapped."""
+    return fill(text, 98, initial_indent="- ", subsequent_indent="  ", break_on_hyphens=False)
 
 
 def how_it_was_run(experiment: Experiment, preset: str) -> str:
