@@ -24,7 +24,7 @@ def gains(table: Any, method: str, peer: str) -> dict[str, float]:
 
 
 def judge_above(table: Any, peers: Sequence[str], names: Sequence[str]) -> Finding:
-    """STG lies above both peers on most of the nine data sets, or on some of them."""
+    """STG lies above both peers on most of the data sets that all three reach, or on some of them."""
     numbers: dict[str, float] = {}
     sentences = []
     for method in ("stg", "ours"):
@@ -40,7 +40,7 @@ def judge_above(table: Any, peers: Sequence[str], names: Sequence[str]) -> Findi
         sentences.append("; ".join(parts))
     compared = [gains(table, "stg", peer) for peer in peers]
     shared = set.intersection(*map(set, compared))
-    share = sum(all(found[task] > 0 for found in compared) for task in shared) / len(OF_PAPER)
+    share = _mean(all(found[task] > 0 for found in compared) for task in shared)
     return Finding(
         verdict=_by_share(share), paper_settings=sentences[0], defaults=sentences[1], numbers=numbers
     )
