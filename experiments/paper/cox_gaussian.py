@@ -22,10 +22,10 @@ from experiments.paper.parts.cox_methods import (
     SETTINGS,
     draw_methods,
     make_cox_model,
-    means,
     training_cost,
 )
 from experiments.paper.parts.sentences import list_numbers
+from experiments.paper.parts.show import mean_text
 from experiments.study import fit_and_score, to_markdown
 from stochgate import NoFeatureSelectedWarning, datasets
 from stochgate.metrics import concordance_index, selection_scores
@@ -80,10 +80,9 @@ def _describe(table: pd.DataFrame, method: str) -> tuple[str, dict[str, float]]:
 def make_tables(table: pd.DataFrame, methods: list[str]) -> str:
     """Return the scores of each method."""
     columns = {"test_score": "C", "f1": "F1", "exact": "exactly the 2", "n_selected": "features"}
-    found = {value: means(table, value, 3) for value in columns}
     rows = {
         method: {
-            f"{task}: {title}": found[value].get((task, method), "-")
+            f"{task}: {title}": mean_text(table, value, method, task, ".3f")
             for task in TASKS
             for value, title in columns.items()
         }

@@ -33,10 +33,10 @@ from experiments.paper.parts.cox_methods import (
     differences,
     draw_methods,
     make_cox_model,
-    means,
     training_cost,
 )
 from experiments.paper.parts.sentences import list_numbers
+from experiments.paper.parts.show import mean_text
 from experiments.study import fit_and_score, to_markdown
 from stochgate import NoFeatureSelectedWarning, datasets
 
@@ -119,13 +119,12 @@ def _report(table: pd.DataFrame, found: dict[str, float], value: str, form: str,
 
 def make_tables(table: pd.DataFrame, methods: list[str]) -> str:
     """Return Table 2 with ours beside it, and the paired comparisons."""
-    scores, sizes = means(table, "test_score", 3), means(table, "n_selected", 1)
     rows = {
         method: {
             "published: C": PUBLISHED.get(method, ("", ""))[0],
             "published: features": PUBLISHED.get(method, ("", ""))[1],
-            **{f"{p}: C": scores.get((p, method), "-") for p in PROTOCOLS},
-            **{f"{p}: features": sizes.get((p, method), "-") for p in PROTOCOLS},
+            **{f"{p}: C": mean_text(table, "test_score", method, p, ".3f") for p in PROTOCOLS},
+            **{f"{p}: features": mean_text(table, "n_selected", method, p, ".1f") for p in PROTOCOLS},
         }
         for method in methods
     }

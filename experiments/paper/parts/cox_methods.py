@@ -72,16 +72,6 @@ def training_cost(model: Any, n_samples: int) -> dict[str, int]:
     return {"n_models": len(model.lams), "n_steps": model.count_steps(n_samples)}
 
 
-def means(table: Any, value: str, digits: int) -> dict[tuple[str, str], str]:
-    """Return "mean (standard deviation)" of a column for each task and method, as the paper prints it."""
-    groups = table.dropna(subset=[value]).groupby(["task", "method"])[value]
-    return {
-        cell: f"{numbers.mean():.{digits}f}"
-        + (f" ({numbers.std():.{digits}f})" if len(numbers) > 1 else "")
-        for cell, numbers in groups
-    }
-
-
 def differences(table: Any, task: str, method: str, overlap: float) -> str:
     """Return how far a method's C lies above each peer's, split by split, as a markdown table.
 
