@@ -26,7 +26,14 @@ from experiments.claims import FAILS, Claim, Finding, Paper, mean_of, values_of,
 from experiments.experiment import Experiment
 from experiments.paper.moons import draw_moons
 from experiments.paper.parts.per_row import train_per_row
-from experiments.paper.parts.planted_methods import MOONS_LR, PARTS, XOR_LR, draw_split, make_planted_model
+from experiments.paper.parts.planted_methods import (
+    MOONS_LR,
+    MOST_STEPS,
+    PARTS,
+    XOR_LR,
+    draw_split,
+    make_planted_model,
+)
 from experiments.paper.parts.sentences import list_numbers
 from experiments.paper.parts.show import colour_of, make_panels, mean_table
 from experiments.paper.xor import draw_xor
@@ -66,7 +73,7 @@ def run_cell(
     """Train from one initialisation and return the IFWR over the epochs."""
     X, y, relevant = draw_rows(task)
     model = make_planted_model(task, method.removesuffix("-per-row"), seed=seed, device=device)
-    model.set_params(n_snapshots=N_SNAPSHOTS, max_steps=max_steps or model.max_steps)
+    model.set_params(n_snapshots=N_SNAPSHOTS, max_steps=max_steps or MOST_STEPS)
     if task == "madelon":
         model.set_params(lams=(MADELON_LAM,))
     if method in PER_ROW:

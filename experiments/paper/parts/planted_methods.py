@@ -69,7 +69,7 @@ _FRIEDMAN_NET = {
 }
 NETWORKS: dict[str, dict[str, dict[str, Any]]] = {
     "xor": {
-        "gated": {**_XOR_NET, "lams": (0.17,), "lr": XOR_LR, "n_epochs": MOST_STEPS},
+        "gated": {**_XOR_NET, "lams": (0.17,), "lr": XOR_LR, "n_epochs": 20_000},
         "dfs": {"hidden": (100, 10), "lams": (3.3e-5,), "lr": PEER_LR, "n_epochs": 14_000},
         "sgnn": {"hidden": (100, 10, 5), "lams": (3e-5,), "lr": PEER_LR, "n_epochs": 800},
     },

@@ -61,8 +61,8 @@ def test_a_method_is_what_the_paper_prints(method):
     model = make_planted_model("xor", method, seed=5)
     assert model.random_state == 5
     printed = {"dfs": ((100, 10), 3.3e-5, 14_000), "sgnn": ((100, 10, 5), 3e-5, 800)}
-    if hasattr(model, "lams"):  # 20,000 epochs are printed for STG and HC, of which half are run
-        hidden, lam, n_epochs = printed.get(method, ((476, 490, 14), 0.17, 10_000))
+    if hasattr(model, "lams"):
+        hidden, lam, n_epochs = printed.get(method, ((476, 490, 14), 0.17, 20_000))
         assert (model.hidden, model.lams, model.n_epochs) == (hidden, (lam,), n_epochs)
 
 
