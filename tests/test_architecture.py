@@ -14,13 +14,15 @@ SOURCE = Path(stochgate.__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
 
 # What each part may import of the package; the package's own __init__ may import everything.
-LEAVES = {"streams", "survival"}
+LEAVES = {"streams", "survival", "tables"}
 PARTS = {"gates", "networks", "objectives", "metrics", "datasets"}
 TRAINED = LEAVES | {"gates", "networks", "objectives", "engine"}
 ALLOWED = {
     "streams": set(),
     "survival": set(),
     "optional": set(),
+    "atomic": set(),
+    "tables": {"tables"},
     **{part: LEAVES | {part} for part in PARTS},
     "metrics": LEAVES | {"optional", "metrics"},
     "datasets": LEAVES | {"optional", "datasets"},
@@ -28,10 +30,25 @@ ALLOWED = {
     "problem": TRAINED | {"problem"},
     "choice": TRAINED | {"problem", "choice"},
     "explain": TRAINED | {"problem", "choice", "explain"},
-    "estimators": TRAINED | {"metrics", "problem", "choice", "explain", "estimators"},
+    "export": TRAINED | {"optional", "atomic", "export"},
+    "estimators": TRAINED | {"metrics", "problem", "choice", "explain", "export", "estimators"},
+    "files": TRAINED | {"optional", "atomic", "choice", "explain", "estimators", "files"},
     "evaluation": LEAVES | {"metrics", "objectives", "choice", "evaluation"},
     "stability": TRAINED | {"problem", "choice", "estimators", "evaluation", "stability"},
-    "plots": LEAVES | {"optional", "metrics"},
+    "plots": LEAVES | {"optional", "metrics", "explain", "plots"},
+    "report": LEAVES | {"atomic", "metrics", "report"},
+    "cli": TRAINED
+    | {
+        "__init__",
+        "cli",
+        "optional",
+        "problem",
+        "explain",
+        "estimators",
+        "evaluation",
+        "stability",
+        "report",
+    },
 }
 
 

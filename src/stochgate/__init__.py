@@ -8,10 +8,13 @@ from stochgate.estimators import (
     GatedClassifier,
     GatedCox,
     GatedRegressor,
+    GiveawayColumnWarning,
+    LeftOutColumnWarning,
     NoFeatureSelectedWarning,
 )
 from stochgate.evaluation.evaluate import Evaluation, evaluate
 from stochgate.explain.summary_table import Summary
+from stochgate.files import ModelFileError, load, save
 from stochgate.stability.selector import StabilitySelector
 from stochgate.survival import survival_target
 
@@ -26,11 +29,16 @@ __all__ = [
     "GatedClassifier",
     "GatedCox",
     "GatedRegressor",
+    "GiveawayColumnWarning",
+    "LeftOutColumnWarning",
+    "ModelFileError",
     "NoFeatureSelectedWarning",
     "Snapshot",
     "StabilitySelector",
     "Summary",
     "Training",
     "evaluate",
+    "load",
+    "save",
     "survival_target",
 ]

@@ -7,6 +7,7 @@ import numpy as np
 
 from stochgate.choice.comparison import Comparison, best_on_all_columns, start_comparison
 from stochgate.choice.final import Choice, FinalModel, train_final
+from stochgate.choice.gate_history import GateHistory
 from stochgate.choice.recipe import Recipe, make_recipe
 from stochgate.choice.rules import Candidate, ask_user, choose_set, list_candidates
 from stochgate.choice.second_look import JudgedRecipe, look_again
@@ -40,7 +41,7 @@ def fit_auto(problem: Problem, cv: Any, groups: Any, rule: Any, names: list[Any]
     """
     comparison = start_comparison(problem, cv, groups)  # the folds; far values: as they are, or drawn in?
     lams = make_lams(problem.n_samples) * problem.gates.n_gates
-    stages = judge_sets(comparison, lams)
+    stages, history = judge_sets(comparison, lams)
     candidates, keep = list_candidates(stages), comparison.keep
     table = path_table(candidates, comparison.networks, problem.gates.spread, names)
 
@@ -75,23 +76,28 @@ def fit_auto(problem: Problem, cv: Any, groups: Any, rule: Any, names: list[Any]
             table=table,
             signal=signal,
             comparison=comparison.only(network),
-            candidates=[c for c in candidates if c.network == final.network],
+            candidates=[c.without_history() for c in candidates if c.network == final.network],
             opened=opened,
             losses=held_out_means(comparison, candidates, chosen, kept, final.loss),
             reference=_reference(comparison, candidates),
             added=added,
+            gate_history=_history_of(chosen, candidates) or history,
         )
     )
 
 
-def judge_sets(comparison: Comparison, lams: np.ndarray) -> Stages:
-    """Train and judge every set of features that may be chosen; return each network's cells."""
+def judge_sets(comparison: Comparison, lams: np.ndarray) -> tuple[Stages, GateHistory | None]:
+    """Train and judge every set of features that may be chosen; return each network's cells.
+
+    The history is of the gates under the growing penalty; it is None where nothing is penalised.
+    """
     if comparison.keep.all():  # nothing is penalised: only network and steps are chosen
-        return race(list(comparison.problems.values()), lams[:1], comparison.folds, comparison.empty)
+        return race(list(comparison.problems.values()), lams[:1], comparison.folds, comparison.empty), None
     paths, stages = train_paths(comparison, lams)  # path, survivors, refits
     stages = join(stages, judge_all_columns(comparison))  # reference
-    stages = join(stages, judge_joint_sets(comparison, paths))  # growing
-    return join(stages, judge_teams(comparison, stages))  # teams
+    joint, history = judge_joint_sets(comparison, paths)  # growing
+    stages = join(stages, joint)
+    return join(stages, judge_teams(comparison, stages)), history  # teams
 
 
 def held_out_means(
@@ -121,6 +127,24 @@ def _reference(comparison: Comparison, candidates: list[Candidate]) -> tuple[str
     if best is None:
         return None
     return comparison.networks[best.network], make_recipe(best, np.zeros(len(best.support), dtype=bool))
+
+
+def _history_of(chosen: Candidate | None, candidates: list[Candidate]) -> GateHistory | None:
+    """Return the gates over the training whose folds voted for the chosen set; None for a joint set.
+
+    A set that was refitted is that of some gated model of the same network and penalty.
+    """
+    if chosen is None:
+        return None
+    for c in candidates:
+        cells = c.cells
+        same = c.network == chosen.network and cells.lams[c.cell] == chosen.cells.lams[chosen.cell]
+        if same and cells.histories is not None:
+            voted = (cells.opened[c.cell], cells.settled[c.cell])
+            if any(np.array_equal(gates, chosen.opened) for gates in voted):
+                history: GateHistory = cells.histories[c.cell]
+                return history
+    return None
 
 
 def _mean_probability(stages: list[Cells]) -> np.ndarray:

@@ -10,6 +10,7 @@ from stochgate.choice.auto import held_out_means
 from stochgate.choice.comparison import start_comparison
 from stochgate.choice.defaults import DEFAULTS
 from stochgate.choice.final import Choice, FinalModel, train_final
+from stochgate.choice.gate_history import GateHistory, read_history
 from stochgate.choice.recipe import make_recipe
 from stochgate.choice.rows import with_fewer_rows
 from stochgate.choice.rules import list_candidates
@@ -40,8 +41,8 @@ def fit_exactly(problem: Problem, cv: Any, groups: Any, k: int, names: list[Any]
     problems = {name: seen for name, seen in comparison.problems.items() if not takes_few(seen)}
     comparison = replace(comparison, problems=problems or comparison.problems)
     for seen in comparison.problems.values():
-        sets, used, probability = joint_sets(seen, lams, with_all_rows, k)
-        on_all.append((float(used[-1]), probability[-1]))
+        sets, used, probability, history = joint_sets(seen, lams, with_all_rows, k)
+        on_all.append((float(used[-1]), probability[-1], history))
         size = team_size(seen, DEFAULTS.n_judging)
         cells = train_cells(
             seen, "team", used[-1:], folds, sets[None, :-1], support=sets[-1:], n_members=size
@@ -50,7 +51,7 @@ def fit_exactly(problem: Problem, cv: Any, groups: Any, k: int, names: list[Any]
     candidates = list_candidates(stages)
     chosen = min(candidates, key=lambda c: (c.loss, c.network))
     network = comparison.networks[chosen.network]
-    lam, probability = on_all[chosen.network]
+    lam, probability, history = on_all[chosen.network]
     frequency = chosen.opened.mean(axis=0)
     kept, kept_blocks = judge_kept(comparison)
     return train_final(
@@ -66,6 +67,7 @@ def fit_exactly(problem: Problem, cv: Any, groups: Any, k: int, names: list[Any]
             candidates=[chosen],
             opened=chosen.opened,
             losses=held_out_means(comparison, candidates, chosen, kept),
+            gate_history=history,
         )
     )
 
@@ -88,8 +90,10 @@ def refuse_impossible_number(problem: Problem, k: int) -> None:
 
 def joint_sets(
     problem: Problem, lams: np.ndarray, folds: np.ndarray, k: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, GateHistory]:
     """Return k gates for each fold, the penalty they are from, and P(z > 0) of all gates there.
+
+    The history is of the model that the last fold's gates are from.
 
     Larger penalties are added while the largest leaves more than k gates open in any fold. Of a fold's
     models the one is taken that has the largest penalty with at least k gates open, and of its gates the k
@@ -105,7 +109,7 @@ def joint_sets(
     k : int
         Gates that are kept count; constant columns cannot be chosen.
     """
-    lams, mu, is_open, probability = _train(problem, lams, folds)
+    lams, mu, is_open, probability, histories = _train(problem, lams, folds)
     n_varying = int((mu[0] != -np.inf).sum(axis=1).max())
     if k > n_varying:
         raise ValueError(
@@ -118,8 +122,8 @@ def joint_sets(
         larger = _train(problem, lams[:1] * DEFAULTS.larger, folds)
         if (larger[2] | (larger[1] == -np.inf)).all():  # the steps are too few to close any
             break
-        before = lams, mu, is_open, probability
-        lams, mu, is_open, probability = map(np.concatenate, zip(larger, before, strict=True))
+        before = lams, mu, is_open, probability, histories
+        lams, mu, is_open, probability, histories = map(np.concatenate, zip(larger, before, strict=True))
     sets, used = np.zeros(mu.shape[1:], dtype=bool), np.zeros(len(folds), dtype=int)
     for fold in each:
         for at in range(len(lams)):  # from the largest penalty down
@@ -127,15 +131,16 @@ def joint_sets(
             if n_open >= k:
                 break
         sets[fold, ranked[:k]], used[fold] = True, at
-    return sets, lams[used], probability[used, each]
+    return sets, lams[used], probability[used, each], histories[used[-1]]
 
 
 def _train(
     problem: Problem, lams: np.ndarray, folds: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return the penalties, and of the models of each on every fold mu, whether gates are open, P(z > 0).
 
-    mu is infinite for gates that are kept, and minus infinity for those of constant columns.
+    mu is infinite for gates that are kept, and minus infinity for those of constant columns. The last are
+    the last fold's gate histories, one per penalty.
     """
     shape = len(lams), len(folds), -1
     weights, _ = problem.fold_weights(folds, len(lams))
@@ -145,9 +150,11 @@ def _train(
     models = trained.models
     mu = torch.where(models.fixed == OPEN, torch.inf, models.gate_parameter)
     mu = torch.where(models.fixed == CLOSED, -torch.inf, mu)
-    is_open = (models.gates() > 0).cpu().numpy()
-    probability = to_numpy(models.open_probability())
-    return lams, to_numpy(mu).reshape(shape), is_open.reshape(shape), probability.reshape(shape)
+    is_open = (models.gates() > 0).cpu().numpy().reshape(shape)
+    probability = to_numpy(models.open_probability()).reshape(shape)
+    last = range(len(folds) - 1, plan.n_models, len(folds))
+    histories = np.array([read_history(trained, slice(i, i + 1)) for i in last], dtype=object)
+    return lams, to_numpy(mu).reshape(shape), is_open, probability, histories
 
 
 def _rank(design: Design, mu: np.ndarray, is_open: np.ndarray, k: int) -> tuple[list[int], int]:

@@ -8,6 +8,7 @@ import torch
 
 from stochgate.choice.comparison import Comparison
 from stochgate.choice.defaults import DEFAULTS
+from stochgate.choice.gate_history import GateHistory, read_history
 from stochgate.choice.recipe import Recipe
 from stochgate.choice.rules import Candidate
 from stochgate.choice.sets.refits import team_size
@@ -44,6 +45,8 @@ class Choice:
         The network of the best model on all columns, and how that was trained.
     added : bool
         Whether the second look added features.
+    gate_history : GateHistory, or None
+        Of the models that made the chosen set; None where gates were not trained on the way.
     """
 
     network: str
@@ -59,6 +62,7 @@ class Choice:
     losses: dict[str, float]
     reference: tuple[str, Recipe] | None = None
     added: bool = False
+    gate_history: GateHistory | None = None
 
     @property
     def problem(self) -> Problem:
@@ -68,7 +72,7 @@ class Choice:
     def changed(self, recipe: Recipe, lam: float, near: Candidate | None) -> "Choice":
         """Return what is known of another recipe: the frequencies are those of a candidate near to it."""
         losses = {**self.losses, "selected": float("nan")}
-        changed = replace(self, recipe=recipe, lam=lam, losses=losses)
+        changed = replace(self, recipe=recipe, lam=lam, losses=losses, gate_history=None)
         if near is None:
             return changed
         frequency = np.where(self.problem.gates.keep, 1.0, near.opened.mean(axis=0))
@@ -97,6 +101,12 @@ class FinalModel:
     lam: float
     choice: Choice | None = None
     shrink: float = 1.0
+
+    @property
+    def gate_history(self) -> GateHistory:
+        """The gates over the training that chose the features, or else over the model's own."""
+        known = None if self.choice is None else self.choice.gate_history
+        return read_history(self.trained) if known is None else known
 
 
 def train_final(choice: Choice) -> FinalModel:

@@ -1,7 +1,7 @@
 """The rules that choose network, penalty, features and step."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,10 @@ class Candidate:
     def opened(self) -> np.ndarray:
         """The gates each fold has open, shape (n_folds, n_gates)."""
         return self.cells.opened[self.cell]
+
+    def without_history(self) -> "Candidate":
+        """Return the candidate without the gates over training, which take much memory."""
+        return replace(self, cells=replace(self.cells, histories=None))
 
     @property
     def is_selection(self) -> bool:

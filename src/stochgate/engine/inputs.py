@@ -77,6 +77,11 @@ class Inputs:
             self.encoding.feature_of
         )
 
+    @property
+    def is_of_dense(self) -> bool:
+        """Whether columns are encoded or moved, which no sparse X is."""
+        return self.encoding is not None or bool(self.center.any() or (self.scale != 1).any())
+
     def gate_of(self, gate_of_feature: np.ndarray | None) -> np.ndarray | None:
         """Return the gate of each column; None when every column has a gate of its own."""
         if self.encoding is None:

@@ -1,6 +1,7 @@
 """A trained model, or the mean of a team, cut down to the columns it uses."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -79,7 +80,9 @@ class Predictor:
             return self._mean(self.base.unsqueeze(1).expand(-1, X.shape[0], -1))
         blocks = []
         for start in range(0, X.shape[0], _BLOCK):
-            block = X[start : start + _BLOCK][:, self.features]
+            block: Any = X[start : start + _BLOCK][:, self.features]
+            if sparse.issparse(block) and self.inputs.is_of_dense:
+                block = block.toarray()
             columns = self.inputs.apply(block, self.scale.dtype, self.scale.device)
             members = self.network.forward(self.parameters, columns, self.scale, self.shift)
             blocks.append(self._mean(members))

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 import torch
+from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 from torch import Tensor
 
 from stochgate.choice.auto import fit_auto
@@ -20,27 +21,41 @@ from stochgate.choice.rules import RULES
 from stochgate.choice.tables import train_table
 from stochgate.engine import Predictor, Training
 from stochgate.engine.record import Callback
+from stochgate.estimators.export_mixin import ExportMixin
+from stochgate.estimators.linear import LinearMixin
 from stochgate.estimators.progress import ProgressBar
+from stochgate.estimators.reduced import ReducedMixin
+from stochgate.estimators.warnings import (
+    ConstantColumnWarning,
+    GiveawayColumnWarning,
+    LeftOutColumnWarning,
+    NoFeatureSelectedWarning,
+)
 from stochgate.explain.mixin import ExplainMixin
 from stochgate.gates import Gate
 from stochgate.networks import Network
 from stochgate.objectives import Objective
 from stochgate.problem.from_estimator import make_problem
 from stochgate.problem.problem import Problem
-from stochgate.problem.validation import check_features, refuse_diverged
+from stochgate.problem.remarks import Remarks, find_remarks
+from stochgate.problem.validation import refuse_diverged
+from stochgate.tables.check import check_table
+from stochgate.tables.encoding import TableEncoding
 
-_OF_ONE_FIT = ("_predictor", "_choice", "_summary", "network_", "path_", "selection_frequency_", "source_")
+_OF_ONE_FIT = (
+    "_predictor",
+    "_choice",
+    "_summary",
+    "network_",
+    "path_",
+    "selection_frequency_",
+    "source_",
+    "remarks_",
+    "_is_reduced",
+)
 
 
-class NoFeatureSelectedWarning(UserWarning):
-    """No feature was selected."""
-
-
-class ConstantColumnWarning(UserWarning):
-    """A column has one value only, so its gate is closed."""
-
-
-class GatedEstimator(ExplainMixin, SelectorMixin, BaseEstimator):
+class GatedEstimator(LinearMixin, ReducedMixin, ExportMixin, ExplainMixin, SelectorMixin, BaseEstimator):
     """Selects features and trains the model that uses them, in one fit."""
 
     _parameter_constraints = {
@@ -50,6 +65,7 @@ class GatedEstimator(ExplainMixin, SelectorMixin, BaseEstimator):
         "rule": [StrOptions(set(RULES)), callable],
         "n_features_to_select": [Interval(Integral, 1, None, closed="left"), None],
         "training": [Training, None],
+        "missing": [StrOptions({"auto", "error"})],
         "device": [str],
         "callbacks": [tuple, list, None],
         "verbose": ["verbose", Interval(Integral, 0, None, closed="left")],
@@ -71,6 +87,7 @@ class GatedEstimator(ExplainMixin, SelectorMixin, BaseEstimator):
         cv: Any = 5,
         rule: Any = "auto",
         n_features_to_select: int | None = None,
+        missing: str = "auto",
         training: Training | None = None,
         device: str = "auto",
         callbacks: Any = None,
@@ -89,6 +106,7 @@ class GatedEstimator(ExplainMixin, SelectorMixin, BaseEstimator):
         self.cv = cv
         self.rule = rule
         self.n_features_to_select = n_features_to_select
+        self.missing = missing
         self.training = training
         self.device = device
         self.callbacks = callbacks
@@ -125,6 +143,7 @@ class GatedEstimator(ExplainMixin, SelectorMixin, BaseEstimator):
             )
         with ProgressBar(self.verbose) as bar:
             problem, groups = self._make_problem(X, y, sample_weight, groups, bar.callbacks)
+            remarks = find_remarks(problem)
             if self.lam != "auto":
                 final = train_at(problem, float(self.lam))
             elif self.n_features_to_select is None:
@@ -132,7 +151,7 @@ class GatedEstimator(ExplainMixin, SelectorMixin, BaseEstimator):
             else:
                 final = fit_exactly(problem, self.cv, groups, self.n_features_to_select, self._names())
         refuse_diverged(final.trained)
-        self._warn_of_constant(final.problem.constant_features())
+        self._warn_of_columns(remarks)
         self._keep(final)
         return self
 
@@ -183,6 +202,7 @@ class GatedEstimator(ExplainMixin, SelectorMixin, BaseEstimator):
             "train_loss": final.trained.train_loss[:, 0].double().cpu().numpy(),
             "held_out_loss": final.trained.held_out_loss[:, 0].double().cpu().numpy(),
         }
+        self.gate_history_ = final.gate_history.per_feature(spread)
         self.lam_, self._choice, self._summary = final.lam, choice, None
         self.feature_importances_ = self.open_probability_.copy()
         if choice is not None:
@@ -191,6 +211,7 @@ class GatedEstimator(ExplainMixin, SelectorMixin, BaseEstimator):
             self.feature_importances_ = spread(choice.importance)
         gates = torch.where(gates > self.threshold, gates, 0)[:1]
         self._predictor = Predictor.make(models, final.design, problem.inputs, gates, final.shrink)
+        self._table = _with_medians(problem, self._predictor.features)
         self._objective = models.plan.objective
         self._learned = self._predictor.common()
         self._facts = problem.target.facts
@@ -201,17 +222,17 @@ class GatedEstimator(ExplainMixin, SelectorMixin, BaseEstimator):
     def _learn_from_rows(self, problem: Problem) -> None:
         """Learn what predictions need besides the network, from all rows of the fit."""
 
-    def _warn_of_constant(self, constant: np.ndarray) -> None:
-        if len(constant) == 0:
-            return
+    def _warn_of_columns(self, remarks: Remarks) -> None:
+        """Keep what is remarkable about columns, and warn of what no one should overlook."""
         names = self._names()
-        more = "..." if len(constant) > 5 else ""
-        warnings.warn(
-            f"{len(constant)} column(s) have one value only and stay closed: "
-            f"{[names[j] for j in constant[:5]]}{more}.",
-            ConstantColumnWarning,
-            stacklevel=3,
-        )
+        self.remarks_ = remarks.sentences(names)
+        for category, name in (
+            (GiveawayColumnWarning, "given_away"),
+            (LeftOutColumnWarning, "left_out"),
+            (ConstantColumnWarning, "constant"),
+        ):
+            for sentence in remarks.only(name).sentences(names):
+                warnings.warn(sentence, category, stacklevel=3)
 
     def _warn_of_nothing(self) -> None:
         found = f"at lam={self.lam_:g} and threshold={self.threshold:g}: try a smaller lam"
@@ -231,7 +252,11 @@ class GatedEstimator(ExplainMixin, SelectorMixin, BaseEstimator):
     def _outputs(self, X: Any) -> Tensor:
         """Return the network's outputs, shape (1, n_samples, n_outputs)."""
         check_is_fitted(self)
-        return self._predictor.outputs(check_features(self, X, reset=False)).double()
+        if self.n_features_in_ == 0:  # a reduced model that selected nothing
+            return self._predictor.outputs(np.empty((_num_samples(X), 0))).double()
+        X = self._own_columns(X)
+        table = check_table(self, X, texts=set(self._table.levels), allow_missing=self.missing == "auto")
+        return self._predictor.outputs(self._table.apply(table)).double()
 
     def _read(self, X: Any) -> np.ndarray:
         """Return predictions as the objective reads them, shape (n_samples, ...)."""
@@ -248,6 +273,18 @@ class GatedEstimator(ExplainMixin, SelectorMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.missing == "auto"
         tags.target_tags.required = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _with_medians(problem: Problem, columns: np.ndarray) -> TableEncoding:
+    """Return the encoding of a table, with medians to stand for missing values of the columns read."""
+    table, X = problem.table, problem.X
+    feature_of = table.feature_of()
+    features = columns if feature_of is None else feature_of[columns]
+    plain = np.array([not table.masked[j] and j not in table.levels for j in features], dtype=bool)
+    if sparse.issparse(X) or not plain.any():
+        return table
+    return table.with_fill(features[plain], np.median(X[:, columns[plain]], axis=0))

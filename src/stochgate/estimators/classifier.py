@@ -56,6 +56,7 @@ class GatedClassifier(ClassifierMixin, GatedEstimator):
         cv: Any = 5,
         rule: Any = "auto",
         n_features_to_select: int | None = None,
+        missing: str = "auto",
         training: Training | None = None,
         device: str = "auto",
         callbacks: Any = None,
@@ -75,6 +76,7 @@ class GatedClassifier(ClassifierMixin, GatedEstimator):
             cv=cv,
             rule=rule,
             n_features_to_select=n_features_to_select,
+            missing=missing,
             training=training,
             device=device,
             callbacks=callbacks,
@@ -91,6 +93,9 @@ class GatedClassifier(ClassifierMixin, GatedEstimator):
         """The class labels, sorted."""
         return self._facts["classes"]
 
+    def _as_coefficients(self, values: np.ndarray) -> np.ndarray:
+        return values
+
     def predict(self, X: Any) -> np.ndarray:
         """Return the most likely class of each row of X, shape (n_samples,)."""
         probability = self.predict_proba(X)
@@ -99,6 +104,11 @@ class GatedClassifier(ClassifierMixin, GatedEstimator):
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probability of each class, shape (n_samples, n_classes)."""
         return self._read(X)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return log-odds of the second class, shape (n_samples,), or logits, (n_samples, n_classes)."""
+        outputs = self._outputs(X)[0].numpy()
+        return outputs[:, 0] if outputs.shape[1] == 1 else outputs
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Return the logarithm of `predict_proba`."""

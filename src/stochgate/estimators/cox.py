@@ -70,6 +70,7 @@ class GatedCox(GatedEstimator):
         cv: Any = 5,
         rule: Any = "auto",
         n_features_to_select: int | None = None,
+        missing: str = "auto",
         training: Training | None = None,
         device: str = "auto",
         callbacks: Any = None,
@@ -89,6 +90,7 @@ class GatedCox(GatedEstimator):
             cv=cv,
             rule=rule,
             n_features_to_select=n_features_to_select,
+            missing=missing,
             training=training,
             device=device,
             callbacks=callbacks,
@@ -127,7 +129,7 @@ class GatedCox(GatedEstimator):
         >>> import numpy as np
         >>> from stochgate import GatedCox
         >>> X = np.random.default_rng(0).normal(size=(100, 2))
-        >>> y = np.ones(100), np.exp(-X[:, 0])
+        >>> y = np.ones(100), np.exp(-X[:, 0] - X[:, 1])
         >>> model = GatedCox(lam=0.1, network="linear", random_state=0).fit(X, y)
         >>> model.predict_survival_function(X[:3], times=[0.5, 1.0, 2.0]).shape
         (3, 3)

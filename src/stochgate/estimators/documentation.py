@@ -40,6 +40,10 @@ rule : {"auto", "best", "one-se"} or callable, default="auto"
 n_features_to_select : int, optional
     Select exactly so many gates (a group counts once, `always_keep` counts): the strongest of one model
     on all rows, which chooses features that complement each other.
+missing : {"auto", "error"}, default="auto"
+    Whether X may have missing values. With "auto" a column of numbers that has some is filled with its
+    median, and a second column behind the same gate says where; text has a level of its own for them.
+    Where the fit had none a missing number counts as the median, a missing text as the most frequent one.
 training : Training, optional
     Steps, step sizes, batches, early stopping.
 device : str, default="auto"
@@ -72,10 +76,21 @@ path_ : DataFrame, or list of dict without pandas
     uses, how many each fold has open (`n_by_fold`), the folds' vote at their last step (`n_at_end`),
     and losses with their spread over the folds. The losses made the choice: they rank, they are not
     an estimate of performance.
+remarks_ : list of str
+    What a person should look at: columns that give y away or tell its classes apart alone, that number
+    the rows, that hold too many different texts, or have one value only.
 n_steps_ : int
     The step the model is from.
 history_ : dict of ndarray
-    "step", "train_loss" and "held_out_loss" at each snapshot."""
+    "step", "train_loss" and "held_out_loss" at each snapshot.
+gate_history_ : dict of ndarray
+    The deterministic gates over the training that chose the features: "step" and "lam", the penalty at that
+    step, of shape (n_snapshots,), and "gates" of shape (n_snapshots, n_features), float32. With lam given
+    it is the training of the model itself; after an automatic choice, of the models that made the chosen
+    set: the folds' at their penalty (a mean over folds) or, where the set was made under a growing penalty
+    or none was chosen, the models under that penalty on all rows (a mean over seeds). A given number of
+    features has the model on all rows that chose them. Where no gate is trained, as when
+    `always_keep` names all features, the gates are constant."""
 
 
 def document(cls: T) -> T:

@@ -21,6 +21,45 @@ _ENDS = {
 _END = 99.0  # of other stages
 
 
+class FitProgress:
+    """How far a fit is, as its snapshots tell.
+
+    Attributes
+    ----------
+    percent : float
+    n_open : float
+        Mean number of open gates.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from stochgate import Snapshot
+    >>> from stochgate.estimators.progress import FitProgress
+    >>> progress, gates = FitProgress(), torch.tensor([[1.0, 0.5, 0.0]])
+    >>> progress.update(Snapshot(300, 600, torch.tensor([0]), gates, gates, gates, "path"))
+    True
+    >>> progress.percent, progress.n_open
+    (12.5, 2.0)
+    """
+
+    def __init__(self) -> None:
+        self.percent, self.n_open = 0.0, float("nan")
+        self.start, self.step = 0.0, 0  # where the training began, and its last step
+
+    def update(self, snapshot: Snapshot) -> bool:
+        """Take a snapshot into account; return whether it is of the models that are shown."""
+        if int(snapshot.models[0]) != 0:  # of several stacks that train side by side the first is shown
+            return False
+        if snapshot.step < self.step:  # another training has begun
+            self.start = self.percent
+        self.step = snapshot.step
+        end = max(self.start, _ENDS.get(snapshot.stage, _END))
+        done = self.start + (end - self.start) / 2 * snapshot.step / snapshot.n_steps
+        self.percent = max(self.percent, done)
+        self.n_open = (snapshot.gates > 0).sum(1).double().mean().item()
+        return True
+
+
 class ProgressBar:
     """One bar for the whole fit, with its stage, the loss and the number of open gates.
 
@@ -43,20 +82,16 @@ class ProgressBar:
         shape = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}{postfix}"
         self.bar = tqdm(total=100.0, desc="stochgate", bar_format=shape) if verbose and watched else None
         self.callbacks = () if self.bar is None else (self._show,)
-        self.start, self.step = 0.0, 0  # where the training began, and its last step
+        self.progress = FitProgress()
 
     def _show(self, snapshot: Snapshot) -> None:
         assert self.bar is not None
-        if int(snapshot.models[0]) != 0:  # of several stacks that train side by side the first is shown
+        if not self.progress.update(snapshot):
             return
-        if snapshot.step < self.step:  # another training has begun
-            self.start = self.bar.n
-        self.step = snapshot.step
-        end = max(self.start, _ENDS.get(snapshot.stage, _END))
-        self.bar.n = max(self.bar.n, self.start + (end - self.start) / 2 * snapshot.step / snapshot.n_steps)
+        self.bar.n = self.progress.percent
         self.bar.set_description_str(f"stochgate, {snapshot.stage}", refresh=False)
-        n_open = (snapshot.gates > 0).sum(1).double().mean().item()
-        self.bar.set_postfix(loss=f"{snapshot.train_loss.mean().item():.4f}", open=f"{n_open:.1f}")
+        loss = snapshot.train_loss.mean().item()
+        self.bar.set_postfix(loss=f"{loss:.4f}", open=f"{self.progress.n_open:.1f}")
 
     def __enter__(self) -> "ProgressBar":
         return self

@@ -39,6 +39,9 @@ class GatedRegressor(RegressorMixin, GatedEstimator):
     def _make_objective(self, training: Training) -> Objective:
         return Regression(standardize=training.standardize)
 
+    def _as_coefficients(self, values: np.ndarray) -> np.ndarray:
+        return values if self._facts["many"] else values[0]
+
     def predict(self, X: Any) -> np.ndarray:
         """Return the predicted y, shaped as the y of `fit`."""
         predicted = self._read(X)

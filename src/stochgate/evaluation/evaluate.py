@@ -34,6 +34,9 @@ class Evaluation:
     feature_names : list of str
         What is selected from: the columns of X or, where the steps of a pipeline make others, those of all
         folds together. A column that a fold does not have is not selected there.
+    predictions : ndarray, shape (n_samples, ...), or None
+        What was predicted for each row by the model that had not seen it; None unless every row was left
+        out once.
     mean, sd, standard_error : float
         Of `scores`. Folds share rows to learn from, so that the standard error is somewhat too small.
     n_selected : ndarray of int, shape (n_folds,), or None
@@ -49,6 +52,7 @@ class Evaluation:
     base_rate: np.ndarray
     supports: np.ndarray | None
     feature_names: list[str]
+    predictions: np.ndarray | None = None
 
     @property
     def mean(self) -> float:
@@ -176,9 +180,9 @@ def evaluate(
     >>> from stochgate import GatedRegressor, Training, evaluate
     >>> X = np.random.default_rng(0).normal(size=(100, 20))
     >>> model = GatedRegressor(lam=3.0, network="linear", training=Training(n_steps=300), random_state=0)
-    >>> found = evaluate(model, X, X[:, 3], cv=3, random_state=0)
+    >>> found = evaluate(model, X, X[:, 3] + X[:, 8], cv=3, random_state=0)
     >>> found.n_selected, found.mean > 0.9
-    (array([1, 1, 1]), True)
+    (array([2, 2, 2]), True)
     """
     rivals = Rivals(model, without_selection, _check_scorer(model, scoring), scoring is None)
     rows = read_rows(model, X, y, groups, sample_weight)
@@ -196,6 +200,7 @@ def evaluate(
         base_rate=np.array([fold.base_rate for fold in folds]),
         supports=supports,
         feature_names=feature_names,
+        predictions=_join_predictions(folds, len(rows.strata)),
     )
 
 
@@ -223,6 +228,15 @@ def _join_selections(folds: list[JudgedFold], names: list[str]) -> tuple[list[st
     for row, own, support in zip(joint, columns, supports, strict=True):
         row[[place[name] for name in own]] = support
     return joined, joint
+
+
+def _join_predictions(folds: list[JudgedFold], n_samples: int) -> np.ndarray | None:
+    """Return what was predicted for each row, None unless every row was left out once."""
+    predicted = [fold.predicted for fold in folds if fold.predicted is not None]
+    positions = np.concatenate([fold.rows for fold in folds])
+    if len(predicted) < len(folds) or not np.array_equal(np.sort(positions), np.arange(n_samples)):
+        return None
+    return np.concatenate(predicted)[np.argsort(positions)]
 
 
 def _check_scorer(model: Any, scoring: Any) -> Any:

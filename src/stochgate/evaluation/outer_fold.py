@@ -49,6 +49,10 @@ class JudgedFold:
     columns : list of str
         What the model selects from: the columns of X, or those that a pipeline makes of them.
     support : ndarray of bool, shape (n_columns,), or None
+    rows : ndarray of int
+        Positions of the rows left out.
+    predicted : ndarray or None
+        What the model predicts for them; None where it predicts nothing.
     """
 
     score: float
@@ -56,6 +60,8 @@ class JudgedFold:
     base_rate: float
     columns: list[str]
     support: np.ndarray | None
+    rows: np.ndarray
+    predicted: np.ndarray | None
 
 
 def judge_fold(
@@ -78,6 +84,8 @@ def judge_fold(
             base_rate=base_rate,
             columns=columns,
             support=support,
+            rows=test,
+            predicted=np.asarray(fitted.predict(judge.X)) if hasattr(fitted, "predict") else None,
         )
 
 

@@ -24,14 +24,15 @@ def at_size(choice: Choice, k: int) -> tuple[FinalModel, str]:
     problem = choice.problem
     refuse_impossible_number(problem, k)
     on_all_rows = np.ones((1, problem.n_samples), dtype=bool)
-    sets, used, _ = joint_sets(problem, lams_for_k(problem), on_all_rows, k)
+    sets, used, _, history = joint_sets(problem, lams_for_k(problem), on_all_rows, k)
     refits = [c for c in choice.candidates if c.cells.stage in REFITS]
     nearest = min(refits, key=lambda c: (abs(c.n_features - k), c.loss), default=None)
     like = choice.recipe if nearest is None else make_recipe(nearest, np.zeros_like(sets[0]))
     recipe = Recipe(
         support=sets[0], linear=np.zeros_like(sets[0]), last_step=like.last_step, shrink=like.shrink
     )
-    model = train_final(choice.changed(recipe, float(used[0]), nearest))
+    changed = replace(choice.changed(recipe, float(used[0]), nearest), gate_history=history)
+    model = train_final(changed)
     return model, f"refit on the {k} strongest gates of one model at lam={used[0]:g}"
 
 

@@ -7,40 +7,76 @@ import numpy as np
 from scipy import sparse
 
 from stochgate.engine import Predictor
+from stochgate.tables.encoding import TableEncoding
+from stochgate.tables.levels import Levels
 
 MOST_ROWS = 1000
+MOST_LEVELS = 4  # that are told in order
 MIXED = 0.25  # the share of all change that may go the other way
 
 
-def find_directions(predictor: Predictor, X: Any, *, relative: bool) -> dict[int, tuple[str | None, int]]:
+def find_directions(
+    predictor: Predictor, X: Any, table: TableEncoding, *, relative: bool
+) -> dict[int, tuple[str | None, int]]:
     """Return for every feature the model reads which way it moves an output, and which output.
 
     In at most 1000 rows a feature goes from its lower quartile to its median and on to its upper quartile,
-    all others as they are; told is what happens to the output that changes most.
+    all others as they are; told is what happens to the output that changes most. A feature of text goes
+    from level to level, and told are the levels from the highest output to the lowest.
 
     Parameters
     ----------
     predictor : Predictor
-    X : ndarray or csr_array, shape (n_samples, n_features)
+    X : ndarray or csr_array, shape (n_samples, n_columns)
+    table : TableEncoding
+        How X was made of the features.
     relative : bool
         Whether only the differences between outputs matter, as for classes.
     """
-    features, n_samples = predictor.features, X.shape[0]
-    columns = X[:, features]
+    read, n_samples, feature_of = predictor.features, X.shape[0], table.feature_of()
+    columns = X[:, read]
     rows = _dense(columns[np.linspace(0, n_samples - 1, min(n_samples, MOST_ROWS)).astype(int)])
     columns = sparse.csc_array(columns) if sparse.issparse(X) else columns
-    predictor = replace(predictor, features=np.arange(len(features)))
+    predictor = replace(predictor, features=np.arange(len(read)))
+    owner = read if feature_of is None else feature_of[read]
     found = {}
-    for i, feature in enumerate(features):
-        moved = np.stack([rows] * 3)  # (3, n_rows, n_columns)
-        moved[:, :, i] = waypoints(_dense(columns[:, [i]])[:, 0])[:, None]
-        outputs = predictor.outputs(moved.reshape(-1, len(features)))[0].double().numpy()
+    for feature in np.unique(owner).tolist():
+        own, levels = np.flatnonzero(owner == feature), table.levels.get(feature)
+        if levels is None:
+            settings = _on_the_way(_dense(columns[:, own]), bool(table.masked[feature]))
+        else:
+            settings = _levels_read(levels, read[own] - np.flatnonzero(feature_of == feature)[0])
+        outputs = _outputs(predictor, rows, own, settings)
         if relative:
-            outputs = outputs - outputs.mean(axis=1, keepdims=True)
-        steps = np.diff(outputs.reshape(3, len(rows), -1), axis=0)  # (2, n_rows, n_outputs)
+            outputs = outputs - outputs.mean(axis=2, keepdims=True)
+        steps = np.diff(outputs, axis=0)  # (n_settings - 1, n_rows, n_outputs)
         most = int(np.abs(steps).sum(axis=(0, 1)).argmax())
-        found[int(feature)] = read_direction(steps[:, :, most]), most
+        if levels is None:
+            found[feature] = read_direction(steps[:, :, most]), most
+        else:
+            found[feature] = read_order(levels.names, outputs[:, :, most].mean(axis=1)), most
     return found
+
+
+def _outputs(predictor: Predictor, rows: np.ndarray, own: np.ndarray, settings: np.ndarray) -> np.ndarray:
+    """Return the outputs with some columns set, shape (n_settings, n_rows, n_outputs)."""
+    moved = np.stack([rows] * len(settings))  # (n_settings, n_rows, n_columns)
+    moved[:, :, own] = settings[:, None, :]
+    outputs = predictor.outputs(moved.reshape(-1, rows.shape[1]))[0].double().numpy()
+    return outputs.reshape(len(settings), len(rows), -1)
+
+
+def _on_the_way(columns: np.ndarray, masked: bool) -> np.ndarray:
+    """Return the quartiles of a feature of numbers, where it is not missing, shape (3, n_own)."""
+    if not masked or columns.shape[1] == 1:
+        return waypoints(columns[:, 0])[:, None]
+    known = columns[columns[:, 1] == 0, 0]
+    return np.stack([waypoints(known), np.zeros(3)], axis=1)
+
+
+def _levels_read(levels: Levels, places: np.ndarray) -> np.ndarray:
+    """Return the columns of a feature of text at each of its levels, shape (n_levels, n_own)."""
+    return np.vstack([np.zeros(len(levels.columns)), np.eye(len(levels.columns))])[:, places]
 
 
 def waypoints(column: np.ndarray) -> np.ndarray:
@@ -80,6 +116,22 @@ def read_direction(steps: np.ndarray) -> str | None:
     if min(up, down) > MIXED * (up + down):
         return "mixed"
     return "+" if up > down else "-"
+
+
+def read_order(levels: tuple[str, ...], outputs: np.ndarray) -> str:
+    """Return the levels from the highest output to the lowest; of many the ends alone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stochgate.explain.direction import read_order
+    >>> read_order(("red", "blue"), np.array([0.1, 0.7]))
+    'blue > red'
+    """
+    ordered = [levels[i] for i in np.argsort(-outputs, kind="stable")]
+    if len(ordered) > MOST_LEVELS:
+        ordered = [*ordered[: MOST_LEVELS - 1], "...", ordered[-1]]
+    return " > ".join(ordered)
 
 
 def _dense(part: Any) -> np.ndarray:

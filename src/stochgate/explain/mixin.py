@@ -116,7 +116,7 @@ class ExplainMixin:
         >>> import numpy as np
         >>> from stochgate import GatedRegressor
         >>> X = np.random.default_rng(0).normal(size=(200, 5))
-        >>> model = GatedRegressor(network="linear", random_state=0).fit(X, 2 * X[:, 3]).forget_data()
+        >>> model = GatedRegressor(network="linear", random_state=0).fit(X, X[:, 3] + X[:, 1]).forget_data()
         >>> model.predict(X).shape
         (200,)
         """

@@ -1,5 +1,6 @@
 """Closed columns that could stand for a selected one."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,11 @@ MOST_STAND_INS = 5
 
 
 def find_stand_ins(
-    X: Any, support: np.ndarray, gate_of: np.ndarray, opened: np.ndarray
+    X: Any,
+    support: np.ndarray,
+    gate_of: np.ndarray,
+    opened: np.ndarray,
+    feature_of: np.ndarray | None = None,
 ) -> list[np.ndarray]:
     """Return for every selected feature the closed ones that could stand for it, most alike first.
 
@@ -20,18 +25,35 @@ def find_stand_ins(
 
     Parameters
     ----------
-    X : ndarray or csr_array, shape (n_samples, n_features)
+    X : ndarray or csr_array, shape (n_samples, n_columns)
     support : ndarray of bool, shape (n_features,)
     gate_of : ndarray of int, shape (n_features,)
     opened : ndarray of bool, shape (n_folds, n_gates)
+    feature_of : ndarray of int, shape (n_columns,), or None when the features are the columns
+        Two features are as alike as the two columns of theirs that are most alike.
     """
     selected = np.flatnonzero(support)
     found = []
-    for feature, alike in zip(selected, correlations(X, selected).T, strict=True):
+    for feature, alike in zip(selected, _alike(X, selected, feature_of, len(support)), strict=True):
         instead = (opened & ~opened[:, [gate_of[feature]]]).any(axis=0)[gate_of]
         able = np.flatnonzero(~support & ((alike >= ALIKE) | instead & (alike >= RELATED)))
         found.append(able[np.argsort(-alike[able], kind="stable")][:MOST_STAND_INS])
     return found
+
+
+def _alike(
+    X: Any, selected: np.ndarray, feature_of: np.ndarray | None, n_features: int
+) -> Iterator[np.ndarray]:
+    """Yield how alike all features are to each of the selected ones, shape (n_features,)."""
+    if feature_of is None:
+        yield from correlations(X, selected).T
+        return
+    of_columns = correlations(X, np.flatnonzero(np.isin(feature_of, selected)))
+    owner = feature_of[np.isin(feature_of, selected)]
+    for feature in selected:
+        alike = np.zeros(n_features)
+        np.maximum.at(alike, feature_of, of_columns[:, owner == feature].max(axis=1, initial=0.0))
+        yield alike
 
 
 def correlations(X: Any, selected: np.ndarray) -> np.ndarray:

@@ -14,6 +14,7 @@ from stochgate.explain.leave_one_out import rises_without
 from stochgate.explain.scores import held_out_scores
 from stochgate.explain.stand_ins import find_stand_ins
 from stochgate.explain.summary_table import COLUMNS, Summary
+from stochgate.problem.features import GateMap
 
 CLEAR = 2.5  # standard errors of a gain that is hardly luck,
 SURE = 5.0  # and of one that is not
@@ -136,7 +137,29 @@ def _rows(model: Any, choice: Choice | None) -> list[dict[str, Any]]:
         for part in (_frequencies, _directions, _rises, _stand_ins):
             for row, known in zip(rows, part(model, choice, selected), strict=True):
                 row.update(known)
+        rows = _join_groups(rows, choice.problem.gates, selected)
     return sorted(rows, key=lambda row: (-np.nan_to_num(row["loss_without"], nan=-np.inf), -row["gate"]))
+
+
+def _join_groups(rows: list[dict[str, Any]], gates: GateMap, selected: np.ndarray) -> list[dict[str, Any]]:
+    """Make one row of the features that share a named gate."""
+    joined: dict[Any, dict[str, Any]] = {}
+    for row, feature, gate in zip(rows, selected, gates.number()[selected], strict=True):
+        if gate not in gates.group_names:
+            joined[f"feature {feature}"] = row
+        elif gate not in joined:
+            others = {"direction": None, "stand_ins": list(row["stand_ins"])}
+            joined[gate] = {
+                **row,
+                **others,
+                "feature": gates.group_names[gate],
+                "members": [row["feature"]],
+            }
+        else:
+            joined[gate]["members"].append(row["feature"])
+            known = joined[gate]["stand_ins"]
+            known += [name for name in row["stand_ins"] if name not in known]
+    return list(joined.values())
 
 
 def _frequencies(model: Any, choice: Choice, selected: np.ndarray) -> Iterator[dict[str, Any]]:
@@ -150,10 +173,11 @@ def _frequencies(model: Any, choice: Choice, selected: np.ndarray) -> Iterator[d
 
 
 def _directions(model: Any, choice: Choice, selected: np.ndarray) -> Iterator[dict[str, Any]]:
-    objective, n_outputs = choice.problem.objective, model._predictor.base.shape[1]
+    problem = choice.problem
+    objective, n_outputs = problem.objective, model._predictor.base.shape[1]
     names = objective.output_names(model._facts, n_outputs)
     relative = objective.compares_outputs(n_outputs)
-    known = find_directions(model._predictor, choice.problem.X, relative=relative)
+    known = find_directions(model._predictor, problem.X, problem.table, relative=relative)
     for feature in selected:
         direction, output = known.get(feature, (None, 0))  # a constant column is not read
         yield {"direction": direction, "direction_of": names[output]}
@@ -172,5 +196,8 @@ def _rises(model: Any, choice: Choice, selected: np.ndarray) -> Iterator[dict[st
 
 def _stand_ins(model: Any, choice: Choice, selected: np.ndarray) -> Iterator[dict[str, Any]]:
     names, problem = model._names(), choice.problem
-    for others in find_stand_ins(problem.X, model.support_, problem.gates.number(), choice.opened):
+    gates = problem.gates
+    for others in find_stand_ins(
+        problem.X, model.support_, gates.number(), choice.opened, gates.feature_of
+    ):
         yield {"stand_ins": [names[j] for j in others]}

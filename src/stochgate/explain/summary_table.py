@@ -18,6 +18,7 @@ COLUMNS: dict[str, Any] = {  # and what stands where nothing is known
     "loss_without": _NAN,
     "loss_without_error": _NAN,
     "stand_ins": (),
+    "members": (),
 }
 HEADER = ("feature", "gate", "frequency", "direction", "loss without")
 LEGEND = (
@@ -37,15 +38,17 @@ class Summary:
     Attributes
     ----------
     features : DataFrame, or list of dict without pandas
-        A row per selected feature, those worth most first. Features that share a gate show its numbers.
+        A row per selected feature, those worth most first. Features of a named group share one row under
+        its name; features that share a gate without a name show its numbers.
 
         - feature, gate: its name or position, and the final model's gate
+        - members: the features of a group
         - frequency, frequency_low, frequency_high: the share of folds in whose set it is, made as the
           chosen one was, and Wilson's 95 % interval of it; without one where `always_keep` opens it
         - direction, direction_of: "+", "-" or "mixed", and of which class or output, the one affected most.
           In at most 1000 rows the feature goes from its lower quartile over the median to the upper one;
           "mixed" when over a quarter of the output's change goes against the rest; None when it does not
-          change
+          change. Of text, the levels from the highest output to the lowest
         - loss_without, loss_without_error: by how much the folds' mean held-out loss rises when the feature
           (its whole group) is left out and the model trained again, and its standard error; for the 100
           most important gates
@@ -101,8 +104,8 @@ class Summary:
     def _repr_html_(self) -> str:
         head = "<br>".join(escape(line) for line in self._head())
         notes = "".join(f"<li>{escape(note)}</li>" for note in self._notes())
-        tags = ["th"] + ["td"] * self.n_features
-        rows = "".join(_html_row(row, tag) for row, tag in zip(self._cells(), tags, strict=False))
+        head_row, *others = self._cells()
+        rows = _html_row(head_row, "th") + "".join(_html_row(row, "td") for row in others)
         return f"<p><b>{head}</b></p><table>{rows}</table><ul>{notes}</ul>"
 
     def _head(self) -> list[str]:
@@ -123,7 +126,7 @@ class Summary:
         return lines
 
     def _notes(self) -> list[str]:
-        more = self.n_features - MOST_ROWS
+        more = len(self.features) - MOST_ROWS
         cut = [f"... and {more} more features: see the table `features`."] if more > 0 else []
         legend = LEGEND if self.n_features else LEGEND[-1:]
         told = [] if self.verdict is None else [line.format(n_folds=self.n_folds) for line in legend]
@@ -140,6 +143,7 @@ def _texts(row: dict[str, Any]) -> tuple[str, ...]:
     """Return a feature's line of the table."""
     others = ", ".join(map(str, row["stand_ins"]))
     name = f"{row['feature']} (or {others})" if others else str(row["feature"])
+    name = f"{name}, {len(row['members'])} features" if len(row["members"]) else name
     known = isinstance(row["direction"], str)
     of = "" if row["direction_of"] is None else f" for {row['direction_of']}"
     direction = f"{row['direction']}{of}" if known else ""

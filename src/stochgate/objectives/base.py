@@ -16,13 +16,6 @@ Learned = dict[str, Tensor]
 Slope = Callable[[Tensor], Tensor]
 
 
-def is_date(dtype: Any) -> bool:
-    """Tell whether a column's dtype (of numpy, pandas or polars) is one of dates, times or durations."""
-    if hasattr(dtype, "is_temporal"):
-        return bool(dtype.is_temporal())
-    return getattr(dtype, "kind", None) in ("m", "M")
-
-
 @dataclass(frozen=True)
 class Target:
     """An encoded y.
@@ -63,6 +56,8 @@ class Objective(BaseEstimator, ABC):
     metric_name: str
     #: the score of one prediction for all rows, where that is the same for all y
     constant_score: float | None = None
+    #: what the exponential of a coefficient is called, where outputs are logarithms
+    ratio_name: str | None = None
     #: whether folds should have the same share of each kind of row (`strata_of`)
     stratifies: bool = False
 
@@ -85,6 +80,10 @@ class Objective(BaseEstimator, ABC):
     def model_without_features(cls) -> Any:
         """Return a scikit-learn estimator that uses no feature, or None where there is none."""
         return None
+
+    def answers(self, rows: Rows) -> list[tuple[np.ndarray, bool]]:
+        """Return what no column of X may be a copy of: a value of each row, and whether it is a label."""
+        return []
 
     def output_names(self, facts: dict[str, Any], n_outputs: int) -> list[Any]:
         """Return what the outputs are of (classes, columns of y); None for the only one."""
@@ -208,6 +207,10 @@ class Objective(BaseEstimator, ABC):
         if common is None:
             common = {name: mean_of_teams(value, n_members) for name, value in learned.items()}
         return mean_of_teams(output, n_members), common
+
+    def linear_scale(self, output: Tensor, learned: Learned) -> Tensor:
+        """Return network outputs on the scale on which people read coefficients."""
+        return output
 
     def read(self, output: Tensor, learned: Learned) -> Tensor:
         """Turn network outputs into predictions on the scale of y."""

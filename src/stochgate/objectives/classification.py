@@ -37,6 +37,7 @@ class Classification(Objective):
     """
 
     score_name = metric_name = "accuracy"
+    ratio_name = "odds_ratio"
     stratifies = True
     _parameter_constraints = {"class_weight": [StrOptions({"balanced"}), dict, None]}
 
@@ -70,6 +71,9 @@ class Classification(Objective):
     @classmethod
     def model_without_features(cls) -> Any:  # noqa: D102
         return DummyClassifier(strategy="prior")
+
+    def answers(self, rows: Rows) -> list[tuple[np.ndarray, bool]]:  # noqa: D102
+        return [(rows["label"].cpu().numpy(), True)]
 
     def output_names(self, facts: dict[str, Any], n_outputs: int) -> list[Any]:
         """Return the classes; a single output is that of the last one."""
@@ -133,6 +137,10 @@ class Classification(Objective):
 
     def total(self, rows: Rows, weights: Tensor, learned: Learned) -> Tensor:  # noqa: D102
         return self.weigh(rows, weights, learned).sum(1)
+
+    def linear_scale(self, output: Tensor, learned: Learned) -> Tensor:
+        """Return log-odds: of the last of two classes, or of each of many against their mean."""
+        return output if output.shape[2] == 1 else output - output.mean(2, keepdim=True)
 
     def read(self, output: Tensor, learned: Learned) -> Tensor:
         """Return the class probabilities, shape (n_models, n_samples, n_classes)."""

@@ -41,6 +41,7 @@ class Cox(Objective):
 
     intercept = False  # the baseline hazard takes it up
     score_name, metric_name = "C", "concordance index"
+    ratio_name = "hazard_ratio"
     constant_score = 0.5
     stratifies = True
     by_row = False  # an event is compared with all rows at risk
@@ -88,6 +89,10 @@ class Cox(Objective):
         everyone is compared with the few others of a batch.
         """
         return self._sort({name: rows[name][index] for name in _GIVEN if name in rows})
+
+    def answers(self, rows: Rows) -> list[tuple[np.ndarray, bool]]:
+        """Return whether there was an event, and when (late blocks are early times)."""
+        return [(rows["event"].cpu().numpy(), True), (rows["block"].cpu().numpy(), False)]
 
     def base(self, rows: Rows, weights: Tensor, learned: Learned) -> Tensor:  # noqa: D102
         return weights.new_zeros(len(weights), 1)

@@ -10,7 +10,8 @@ from sklearn.dummy import DummyRegressor
 from sklearn.utils.validation import check_array
 from torch import Tensor
 
-from stochgate.objectives.base import Learned, Objective, Rows, Slope, Target, is_date
+from stochgate.objectives.base import Learned, Objective, Rows, Slope, Target
+from stochgate.tables.frame import is_date
 
 
 class Regression(Objective):
@@ -59,6 +60,9 @@ class Regression(Objective):
     @classmethod
     def model_without_features(cls) -> Any:  # noqa: D102
         return DummyRegressor()
+
+    def answers(self, rows: Rows) -> list[tuple[np.ndarray, bool]]:  # noqa: D102
+        return [(values.cpu().numpy(), False) for values in rows["y"].T]
 
     def learn(self, rows: Rows, weights: Tensor) -> Learned:  # noqa: D102
         y = rows["y"]  # (n_samples, n_outputs), float64: the mean of a large y must not cancel
@@ -120,6 +124,9 @@ class Regression(Objective):
         values, common = super().average(self.read(output, learned), learned, n_members, common)
         mean = (values - common["center"].unsqueeze(1)) / common["scale"].unsqueeze(1)
         return mean.to(output.dtype), common
+
+    def linear_scale(self, output: Tensor, learned: Learned) -> Tensor:  # noqa: D102
+        return self.read(output, learned)
 
     def read(self, output: Tensor, learned: Learned) -> Tensor:  # noqa: D102
         return output * learned["scale"].unsqueeze(1) + learned["center"].unsqueeze(1)

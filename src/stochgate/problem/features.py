@@ -1,7 +1,7 @@
 """Feature groups, costs and features to keep: from the user's words to gates."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -21,23 +21,39 @@ class GateMap:
     costs : ndarray, shape (n_gates,)
     keep : ndarray of bool, shape (n_gates,)
         Gates that stay open.
+    feature_of : ndarray of int, shape (n_columns,), or None when the features are the columns
+        The feature of every column of numbers.
+    group_names : dict of int to str
+        What the gates of several features are called, where groups have names.
     """
 
     gate_of: np.ndarray | None
     n_gates: int
     costs: np.ndarray
     keep: np.ndarray
+    feature_of: np.ndarray | None = None
+    group_names: dict[int, str] = field(default_factory=dict)
 
     def number(self) -> np.ndarray:
         """Return the gate of every feature, shape (n_features,)."""
         return np.arange(self.n_gates) if self.gate_of is None else self.gate_of
+
+    def of_columns(self) -> np.ndarray | None:
+        """Return the gate of every column of numbers, None when every column has a gate of its own."""
+        return self.gate_of if self.feature_of is None else self.number()[self.feature_of]
 
     def spread(self, per_gate: np.ndarray) -> np.ndarray:
         """Give every feature its gate's value."""
         return per_gate if self.gate_of is None else per_gate[self.gate_of]
 
 
-def make_gate_map(index: FeatureIndex, feature_groups: Any, costs: Any, always_keep: Any) -> GateMap:
+def make_gate_map(
+    index: FeatureIndex,
+    feature_groups: Any,
+    costs: Any,
+    always_keep: Any,
+    feature_of: np.ndarray | None = None,
+) -> GateMap:
     """Read what the user said about features.
 
     Parameters
@@ -49,17 +65,21 @@ def make_gate_map(index: FeatureIndex, feature_groups: Any, costs: Any, always_k
         A group costs the mean of its features' costs.
     always_keep : list of names or positions, or mask; or None
         A group with one such feature is kept whole.
+    feature_of : ndarray of int, or None
+        As in `GateMap`.
     """
-    groups = _read_groups(index, feature_groups)
+    groups, names = _read_groups(index, feature_groups)
     n_gates = groups.max() + 1
     size = np.bincount(groups)
     cost = np.bincount(groups, weights=_read_costs(index, costs)) / size
     keep = np.bincount(groups, weights=index.mask("always_keep", always_keep)) > 0
-    return GateMap(None if n_gates == index.n_features else groups, n_gates, cost, keep)
+    names = {gate: name for gate, name in names.items() if size[gate] > 1}
+    own = n_gates == index.n_features
+    return GateMap(None if own else groups, n_gates, cost, keep, feature_of, names)
 
 
-def _read_groups(index: FeatureIndex, feature_groups: Any) -> np.ndarray:
-    """Return the group of every feature, numbered in the order of appearance."""
+def _read_groups(index: FeatureIndex, feature_groups: Any) -> tuple[np.ndarray, dict[int, str]]:
+    """Return the group of every feature, numbered in the order of appearance, and the groups' names."""
     labels = np.arange(index.n_features)
     if isinstance(feature_groups, Mapping):
         seen: dict[int, Any] = {}
@@ -87,7 +107,15 @@ def _read_groups(index: FeatureIndex, feature_groups: Any) -> np.ndarray:
                 "group names to features."
             )
     order: dict[Any, int] = {}
-    return np.array([order.setdefault(label, len(order)) for label in labels.tolist()])
+    numbers = np.array([order.setdefault(label, len(order)) for label in labels.tolist()])
+    if feature_groups is None:
+        return numbers, {}
+    given = list(feature_groups) if isinstance(feature_groups, Mapping) else []
+    called: dict[Any, str] = {
+        label: label for label in order if isinstance(label, str)
+    }  # a number is no name
+    called |= {index.n_features + number: str(name) for number, name in enumerate(given)}
+    return numbers, {gate: called[label] for label, gate in order.items() if label in called}
 
 
 def _read_costs(index: FeatureIndex, costs: Any) -> np.ndarray:

@@ -17,7 +17,14 @@ from stochgate.problem.feature_index import FeatureIndex
 from stochgate.problem.features import make_gate_map
 from stochgate.problem.problem import Problem, make_columns
 from stochgate.problem.rows import check_rows
-from stochgate.problem.validation import check_device, check_groups, refuse_not_callable, resolve
+from stochgate.problem.validation import (
+    check_device,
+    check_groups,
+    encode_table,
+    refuse_not_callable,
+    resolve,
+)
+from stochgate.tables.encoding import TableEncoding
 
 DEFAULT = "mlp"  # where lam is given and no network is; `hidden` and `activation` describe it
 
@@ -48,12 +55,15 @@ def make_problem(
     gate, networks = resolve("gate", estimator.gate, GATES, Gate), make_networks(estimator)
     objective._validate_params()
     device, given = check_device(estimator.device), X
-    X, target, weights, used = check_rows(estimator, X, y, sample_weight, objective)
+    table, target, weights, used = check_rows(estimator, X, y, sample_weight, objective)
+    encoding = TableEncoding.learn(table)
+    X = encode_table(table, encoding)
     check_consistent_length(given, groups)
     if estimator.lam == "auto" and len(used) < _num_samples(given):
         _refuse_splits(estimator.cv)
-    index = FeatureIndex(X.shape[1], getattr(estimator, "feature_names_in_", None))
-    gates = make_gate_map(index, estimator.feature_groups, estimator.costs, estimator.always_keep)
+    index = FeatureIndex(table.shape[1], getattr(estimator, "feature_names_in_", None))
+    words = estimator.feature_groups, estimator.costs, estimator.always_keep
+    gates = make_gate_map(index, *words, encoding.feature_of())
     networks = fit_for(networks, X)
     network = next(iter(networks.values()))
     rows = {name: value.to(device) for name, value in target.rows.items()}
@@ -64,6 +74,7 @@ def make_problem(
         objective=objective,
         training=training,
         X=X,
+        table=encoding,
         target=Target(rows, target.n_outputs, target.facts),
         sample_weight=weights,
         gates=gates,

@@ -18,6 +18,7 @@ from stochgate.objectives import Objective, Target
 from stochgate.objectives.base import Learned
 from stochgate.problem.features import GateMap
 from stochgate.problem.rows import JUDGES, LEARNS
+from stochgate.tables.encoding import TableEncoding
 
 LARGEST_SEED = np.iinfo(np.int32).max
 
@@ -31,8 +32,10 @@ class Problem:
     gate, network, objective, training : the parts
     networks : dict of Network
         The networks to choose from by name, simple ones first; `network` is one of them.
-    X : ndarray or csr_array, shape (n_samples, n_features)
-        The features as they were given; rows of weight 0 are gone.
+    X : ndarray or csr_array, shape (n_samples, n_columns)
+        The features as numbers; rows of weight 0 are gone.
+    table : TableEncoding
+        How X was made of what was given.
     target : Target
         The encoded y, on the device.
     sample_weight : ndarray, shape (n_samples,)
@@ -59,6 +62,7 @@ class Problem:
     objective: Objective
     training: Training
     X: Any
+    table: TableEncoding
     target: Target
     sample_weight: np.ndarray
     gates: GateMap
@@ -223,7 +227,7 @@ def make_columns(
 ) -> dict[str, Any]:
     """Return the `inputs` and the `design` of a problem: checked X as the network takes it."""
     inputs = Inputs.learn(X, network, raw=not training.standardize, draw_in=draw_in)
-    of_column = inputs.gate_of(gates.gate_of)
+    of_column = inputs.gate_of(gates.of_columns())
     gate_of = None if of_column is None else torch.from_numpy(of_column).to(device)
     columns = inputs.apply(X, getattr(torch, training.dtype), device)
     return {"inputs": inputs, "design": Design(columns, gate_of, gates.n_gates)}

@@ -8,34 +8,36 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length
 
 from stochgate.objectives import Objective, Target
-from stochgate.problem.validation import check_features
+from stochgate.tables.check import check_table
+from stochgate.tables.table import Table
 
 LEARNS, JUDGES, IDLE = 1, 0, -1  # what a row does in a fold
 
 
 def check_rows(
     estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any, objective: Objective
-) -> tuple[Any, Target, np.ndarray, np.ndarray]:
+) -> tuple[Table, Target, np.ndarray, np.ndarray]:
     """Check X, y and weights, and take out the rows of weight 0.
 
     Returns
     -------
-    X, the encoded y, the weights (1 on average), and the positions of the rows that are left.
+    The table, the encoded y, the weights (1 on average), and the positions of the rows that are left.
     """
-    X = check_features(estimator, X, reset=True)
+    allow_missing = getattr(estimator, "missing", "error") == "auto"
+    table = check_table(estimator, X, allow_missing=allow_missing)
     if y is None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
     target = objective.encode(y)
-    check_consistent_length(X, next(iter(target.rows.values())))
-    weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    check_consistent_length(table.numbers, next(iter(target.rows.values())))
+    weights = _check_sample_weight(sample_weight, table.numbers, dtype=np.float64, ensure_non_negative=True)
     used = np.flatnonzero(weights)
     if len(used) == 0:
         raise ValueError("All sample weights are 0: there is no row to learn from.")
     if len(used) < len(weights):
         parts = tuple(_safe_indexing(part, used) for part in y) if isinstance(y, tuple) else None
         target = objective.encode(_safe_indexing(y, used) if parts is None else parts)
-        X, weights = X[used], weights[used]
-    return X, target, weights / weights.mean(), used
+        table, weights = table.take(used), weights[used]
+    return table, target, weights / weights.mean(), used
 
 
 def hold_out(strata: np.ndarray, share: float, random_state: np.random.RandomState) -> np.ndarray:

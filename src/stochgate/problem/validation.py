@@ -5,111 +5,12 @@ from typing import Any
 
 import numpy as np
 import torch
-from scipy import sparse
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
 from torch import Tensor
 
 from stochgate.engine import Trained
 from stochgate.objectives import Objective, Target
-from stochgate.objectives.base import is_date
-
-
-def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> np.ndarray | sparse.csr_array:
-    """Check X and return it as a float array or CSR matrix.
-
-    Parameters
-    ----------
-    estimator : the estimator that asks; gets `n_features_in_` and `feature_names_in_` on `reset`
-    X : array, DataFrame or sparse matrix, shape (n_samples, n_features)
-    reset : bool
-        True in `fit`, False when X must have the columns seen there.
-    """
-    _refuse_duplicate_names(X)
-    _refuse_dates(X)
-    checked = {
-        "accept_sparse": "csr",
-        "dtype": [np.float64, np.float32],
-        "ensure_all_finite": False,
-    }
-    try:
-        X_checked = validate_data(
-            estimator, X, reset=reset, ensure_min_samples=2 if reset else 1, **checked
-        )
-    except (ValueError, TypeError) as error:
-        where = _first_text_column(X)
-        if where is None or not any(word in str(error) for word in ("convert", "promoted", "cast")):
-            raise
-        raise ValueError(
-            f"X holds text or dates in column {where[0]!r} ({where[1]!r}): features must be numbers; "
-            f"encode the column first, for instance with OneHotEncoder. ({error})"
-        ) from error
-    _refuse_not_finite(X_checked, getattr(estimator, "feature_names_in_", None))
-    return sparse.csr_array(X_checked) if sparse.issparse(X_checked) else X_checked
-
-
-def _refuse_duplicate_names(X: Any) -> None:
-    columns = getattr(X, "column_names", getattr(X, "columns", None))
-    if columns is None:
-        return
-    names, counts = np.unique([str(c) for c in columns], return_counts=True)
-    if (counts > 1).any():
-        raise ValueError(
-            f"X has duplicate column names: {names[counts > 1].tolist()}; rename or drop them, so that "
-            "a selected feature has one meaning."
-        )
-
-
-def _refuse_dates(X: Any) -> None:
-    """Raise where a column holds dates or durations: numpy would take them for numbers, and NaT too."""
-    dtypes = getattr(X, "dtypes", getattr(X, "dtype", None))
-    dtypes = list(dtypes) if isinstance(dtypes, Iterable) else [dtypes]
-    names = list(getattr(X, "columns", range(len(dtypes))))
-    for name, dtype in zip(names, dtypes, strict=False):
-        if is_date(dtype):
-            raise ValueError(
-                f"X holds dates in column {name!r} ({dtype}): features must be numbers; take the days "
-                "since a date, the year or the month."
-            )
-
-
-def _first_text_column(X: Any) -> tuple[Any, Any] | None:
-    """Find the first cell that is no number, as (column, value)."""
-    if sparse.issparse(X):
-        return None
-    names = list(getattr(X, "columns", []))
-    values = np.asarray(X, dtype=object)
-    for j in range(values.shape[1] if values.ndim == 2 else 0):
-        for value in values[:, j]:
-            try:
-                float(value)
-            except (TypeError, ValueError):
-                return (names[j] if names else j), value
-    return None
-
-
-def _refuse_not_finite(X: np.ndarray | sparse.csr_array, names: np.ndarray | None) -> None:
-    values: Any = X.data if sparse.issparse(X) else X
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum(dtype=np.float64)):  # one pass in the usual case
-            return
-    if np.isfinite(values).all():
-        return
-    row, column = _first_not_finite(X)
-    name = column if names is None else repr(str(names[column]))
-    what = "NaN" if np.isnan(X[row, column]) else "infinity"
-    raise ValueError(
-        f"Input X contains {what} in row {row}, column {name}: impute it (for instance with "
-        "SimpleImputer in a Pipeline) or drop the row."
-    )
-
-
-def _first_not_finite(X: np.ndarray | sparse.csr_array) -> tuple[int, int]:
-    if not sparse.issparse(X):
-        return tuple(np.argwhere(~np.isfinite(X))[0])
-    stored = sparse.coo_array(X)
-    at = np.flatnonzero(~np.isfinite(stored.data))[0]
-    return stored.row[at], stored.col[at]
+from stochgate.tables.encoding import TableEncoding
+from stochgate.tables.table import Table
 
 
 def check_device(device: str) -> torch.device:
@@ -171,6 +72,16 @@ def resolve(what: str, given: Any, known: Mapping[str, Callable[[], Any]], base:
     raise ValueError(
         f"Unknown {what} {given!r}; use one of {sorted(known)} or an instance of {base.__name__}."
     )
+
+
+def encode_table(table: Table, encoding: TableEncoding) -> Any:
+    """Return the columns of numbers of a table; one without any is refused."""
+    if not encoding.counts().any():
+        raise ValueError(
+            "X has no column to learn from: all of them hold text with too many different values, as ids "
+            "and notes do."
+        )
+    return encoding.apply(table)
 
 
 def refuse_not_callable(what: str, given: Iterable[Any] | None) -> None:

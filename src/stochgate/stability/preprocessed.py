@@ -18,7 +18,7 @@ from stochgate.evaluation.pipeline import (
     undo_steps,
 )
 from stochgate.problem.problem import LARGEST_SEED
-from stochgate.problem.validation import check_features
+from stochgate.tables.check import check_table
 
 
 class PreprocessedMixin(SelectorMixin):
@@ -31,7 +31,7 @@ class PreprocessedMixin(SelectorMixin):
     ) -> tuple[Steps, Any]:
         """Check X; return the steps, fitted to its rows of positive weight, and what they make of X."""
         if not steps:
-            check_features(self, X, reset=True)
+            check_table(self, X)
             return steps, X
         validate_data(self, X, reset=True, skip_check_array=True)
         steps = [(name, with_seeds(step, random_state, missing=True)) for name, step in steps]

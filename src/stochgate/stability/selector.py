@@ -12,10 +12,10 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from stochgate.estimators.base import GatedEstimator, NoFeatureSelectedWarning
+from stochgate.estimators.base import GatedEstimator
+from stochgate.estimators.warnings import NoFeatureSelectedWarning
 from stochgate.evaluation.pipeline import list_steps
 from stochgate.problem.problem import LARGEST_SEED
-from stochgate.problem.validation import check_features
 from stochgate.stability.frequencies import Frequencies, gated_frequencies, other_frequencies
 from stochgate.stability.halves import complementary_pairs
 from stochgate.stability.preprocessed import PreprocessedMixin, with_seeds
@@ -28,6 +28,7 @@ from stochgate.stability.stable import (
     stable_by_shadows,
 )
 from stochgate.stability.why_empty import Reason
+from stochgate.tables.check import check_numbers
 
 
 class StabilitySelector(PreprocessedMixin, MetaEstimatorMixin, BaseEstimator):
@@ -217,7 +218,7 @@ class StabilitySelector(PreprocessedMixin, MetaEstimatorMixin, BaseEstimator):
     def _fit_other(
         self, X: Any, y: Any, groups: Any, random_state: np.random.RandomState
     ) -> tuple[Frequencies, Stable, Any]:
-        X = check_features(self, X, reset=True)
+        X = check_numbers(self, X)
         if y is None:
             raise ValueError("StabilitySelector requires y to be passed, but the target y is None.")
         y = np.asarray(y)
@@ -259,6 +260,8 @@ class StabilitySelector(PreprocessedMixin, MetaEstimatorMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = get_tags(self.estimator).input_tags.sparse
+        of_estimator = get_tags(self.estimator).input_tags
+        tags.input_tags.sparse = of_estimator.sparse
+        tags.input_tags.allow_nan = isinstance(self.estimator, GatedEstimator) and of_estimator.allow_nan
         tags.target_tags.required = True
         return tags

@@ -29,7 +29,7 @@ def grow(X, y, training=SHORT, **parameters):
     """Return the problem, its folds of the first round, and the sets and penalties grown on them."""
     problem, folds = problem_and_folds(X, y, training=training, **parameters)
     folds = folds[:5]
-    return problem, folds, *grow_sets(problem, with_all_rows(folds))
+    return problem, folds, *grow_sets(problem, with_all_rows(folds))[:2]
 
 
 def few_strong_features():
@@ -126,8 +126,10 @@ def test_the_penalty_of_a_size_is_the_one_its_last_gate_closes_at(monkeypatch):
     problem, folds = problem_and_folds(X, y, training=SHORT)
     closing = np.array([[1.0, 0.5, 0.25, *np.zeros(6)]]).repeat(len(folds), axis=0)
     fixed = np.full_like(closing, FREE)
-    monkeypatch.setattr(growing, "_closing_times", lambda *_: (closing, np.zeros_like(closing), fixed))
-    sets, lams = grow_sets(problem, folds)
+    monkeypatch.setattr(
+        growing, "_closing_times", lambda *_: (closing, np.zeros_like(closing), fixed, None)
+    )
+    sets, lams, _ = grow_sets(problem, folds)
     assert sets[:3, 0, :4].tolist() == [[1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0]]
     share = (
         9
@@ -148,7 +150,7 @@ def test_sets_of_correlated_columns_are_steadier_in_the_mean_of_seeds():
     def stability(n_seeds):
         every = np.ones_like(folds[:1])
         draws = (grow_sets(replace(problem, seed=1000 * i), every, n_seeds) for i in range(4))
-        return selection_stability([made[6, 0] for made, _ in draws])
+        return selection_stability([made[6, 0] for made, *_ in draws])
 
     assert stability(DEFAULTS.n_growing) > stability(1) + 0.1
 
@@ -167,9 +169,9 @@ def test_a_group_counts_once():
 def test_the_seed_changes_the_sets():
     X, y = normal_columns(60, 20), normal_columns(60, 1, seed=5)[:, 0]
     problem, folds, sets, _ = grow(X, y)
-    again, _ = grow_sets(problem, with_all_rows(folds))
+    again, *_ = grow_sets(problem, with_all_rows(folds))
     assert np.array_equal(sets, again)
-    other, _ = grow_sets(replace(problem, seed=problem.seed + 1000), with_all_rows(folds))
+    other, *_ = grow_sets(replace(problem, seed=problem.seed + 1000), with_all_rows(folds))
     assert not np.array_equal(sets, other)
 
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from stochgate.choice.comparison import Comparison
 from stochgate.choice.defaults import DEFAULTS
+from stochgate.choice.gate_history import GateHistory
 from stochgate.choice.rules import for_teams, list_candidates
 from stochgate.choice.sets.cells import Cells, agreement, train_cells
 from stochgate.choice.sets.growing import grow_sets, judge_sizes
@@ -55,21 +56,22 @@ def judge_all_columns(comparison: Comparison) -> Stages:
     return stages
 
 
-def judge_joint_sets(comparison: Comparison, paths: list[Cells]) -> Stages:
+def judge_joint_sets(comparison: Comparison, paths: list[Cells]) -> tuple[Stages, GateHistory]:
     """Make sets of every size under a growing penalty, by one network, and refit them by others too.
 
-    One network may find the columns, and another predict better from them.
+    One network may find the columns, and another predict better from them. The history is of the gates that
+    made the sets, on all rows.
     """
     problems, folds, plain = list(comparison.problems.values()), comparison.folds, comparison.plain
     grower = _grower(paths, comparison.empty, plain, len(comparison.first))
     n_seeds = 1 if _best_agrees(paths[grower], ~comparison.keep) else DEFAULTS.n_growing
     with_all_rows = np.vstack([folds, np.ones_like(folds[:1])])
-    sets, lams = grow_sets(problems[grower], with_all_rows, n_seeds)
+    sets, lams, history = grow_sets(problems[grower], with_all_rows, n_seeds)
     stages: Stages = [[] for _ in problems]
     for i in {grower, *plain}:
         cells = judge_sizes(problems[i], sets, lams, folds)
         stages[i] += [] if cells is None else [cells]
-    return stages
+    return stages, history
 
 
 def judge_teams(comparison: Comparison, stages: Stages) -> Stages:

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from stochgate.choice.gate_history import read_history
 from stochgate.choice.rows import with_fewer_rows
 from stochgate.choice.sets.losses import at_best, carry_on, held_out_losses
 from stochgate.choice.sets.refits import plan_refits
@@ -43,6 +44,8 @@ class Cells:
         those of a model that was trained on all rows as the folds' models were.
     probability : ndarray, shape (n_cells, n_gates)
         P(z > 0), mean over the folds.
+    histories : ndarray of GateHistory, shape (n_cells,), or None
+        Gates over training, mean over the folds; None where they are held open.
     """
 
     stage: str
@@ -56,10 +59,11 @@ class Cells:
     settled: np.ndarray
     support: np.ndarray
     probability: np.ndarray
+    histories: np.ndarray | None = None
 
     def before(self, others: "Cells") -> "Cells":
         """Return these cells and after them others of the same stage and folds."""
-        names = [field.name for field in fields(self) if field.name != "stage"]
+        names = [field.name for field in fields(self) if isinstance(getattr(self, field.name), np.ndarray)]
         joined: dict[str, Any] = {
             name: np.concatenate([getattr(self, name), getattr(others, name)]) for name in names
         }
@@ -109,6 +113,9 @@ def train_cells(
     fixed = trained.models.fixed[member]
     gates, last = trained.gate_path[best[:, None], member], trained.gate_path[-1][member]
     opened, settled = ((fix(problem.gate.value(g), fixed) > 0).cpu().numpy() for g in (gates, last))
+    histories = None
+    if stage not in REFITS:
+        histories = np.array([read_history(trained, slice(i[0], i[-1] + 1)) for i in of], dtype=object)
     return Cells(
         stage=stage,
         lams=np.asarray(lams, dtype=float),
@@ -121,6 +128,7 @@ def train_cells(
         settled=settled,
         support=vote(opened) if support is None else support,
         probability=to_numpy(fix(problem.gate.open_probability(gates), fixed)).mean(axis=1),
+        histories=histories,
     )
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 from stochgate.choice.defaults import DEFAULTS
+from stochgate.choice.gate_history import GateHistory, read_history
 from stochgate.choice.rows import with_fewer_rows
 from stochgate.choice.sets.cells import Cells, train_cells
 from stochgate.choice.sets.promising import promising, takes_few
@@ -40,8 +41,8 @@ def most_gates(n_gates: int) -> int:
 
 def grow_sets(
     problem: Problem, folds: np.ndarray, n_seeds: int = DEFAULTS.n_growing
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return a set of every size for each fold, and the penalty each size is reached at.
+) -> tuple[np.ndarray, np.ndarray, GateHistory]:
+    """Return a set of every size for each fold, the penalty each size is reached at, and a history.
 
     The penalty grows exponentially from next to nothing, so that every gate closes at its time. A fold's
     set of size k are the k gates that close last, in the mean of a few models that differ in their initial
@@ -62,8 +63,10 @@ def grow_sets(
         Gates that are kept are in every set and are not counted.
     lams : ndarray, shape (n_sizes,)
         Mean over the folds.
+    history : GateHistory
+        Of the last fold, mean over its models.
     """
-    closing, strength, fixed = _closing_times(problem, folds, n_seeds)
+    closing, strength, fixed, history = _closing_times(problem, folds, n_seeds)
     first = np.where(fixed == FREE, -closing, np.inf)
     order = np.lexsort((-strength, first), axis=1)
     sizes = grid_of_sizes(int((fixed == FREE).sum(axis=1).min()))
@@ -77,17 +80,18 @@ def grow_sets(
         * problem.design.n_gates
         * (DEFAULTS.growing_to / DEFAULTS.growing_from) ** last
     )
-    return sets, lams.mean(axis=0)
+    return sets, lams.mean(axis=0), history
 
 
 def _closing_times(
     problem: Problem, folds: np.ndarray, n_seeds: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return when each gate closes, how strong it is at the end, and which gates are fixed.
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, GateHistory]:
+    """Return when each gate closes, how strong it is at the end, which gates are fixed, and a history.
 
-    All have shape (n_folds, n_gates). When is a share of the steps, and how far a gate is open at its last
-    snapshot counts as part of the way to the next one. It is a mean over models of other seeds, and so is
-    the strength, the gate's parameter, which tells those apart that are open to the end.
+    The first three have shape (n_folds, n_gates); the history is the last fold's. When is a share of the
+    steps, and how far a gate is open at its last snapshot counts as part of the way to the next one. It is
+    a mean over models of other seeds, and so is the strength, the gate's parameter, which tells those apart
+    that are open to the end.
     """
     weights, _ = problem.fold_weights(folds, n_seeds)
     n_gates = problem.design.n_gates
@@ -109,7 +113,8 @@ def _closing_times(
     closing = to_numpy(reached.clamp(max=len(path)) / len(path))
     strength = to_numpy(torch.nan_to_num(path[-1], nan=-1e6).clamp(-1e6, 1e6))
     closing, strength = (v.reshape(n_seeds, len(folds), n_gates).mean(axis=0) for v in (closing, strength))
-    return closing, strength, trained.models.fixed[: len(folds)].cpu().numpy()
+    history = read_history(trained, slice(len(folds) - 1, None, len(folds)))
+    return closing, strength, trained.models.fixed[: len(folds)].cpu().numpy(), history
 
 
 def judge_sizes(problem: Problem, sets: np.ndarray, lams: np.ndarray, folds: np.ndarray) -> Cells | None:

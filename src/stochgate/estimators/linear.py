@@ -1,0 +1,87 @@
+"""What a linear model says in numbers: coefficients, and effects with intervals."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from stochgate.explain.coefficients import read_coefficients, why_not_linear
+from stochgate.explain.effects import find_effects
+
+
+class LinearMixin:
+    """Coefficients where the network is linear; elsewhere the attributes do not exist."""
+
+    @property
+    def coef_(self: Any) -> np.ndarray:
+        """What each column is multiplied with, as in scikit-learn's linear models; 0 where it is not used.
+
+        The columns are those of X, or `coef_names_` where a table has text or missing values.
+        """
+        values, _ = self._read_linear("coef_")
+        names = self._table.column_names(self._names())
+        spread = np.zeros((len(values), len(names)))
+        spread[:, self._predictor.features] = values
+        return self._as_coefficients(spread)
+
+    @property
+    def intercept_(self: Any) -> Any:
+        """What is added, on the scale of y, of the log-odds or of the log hazard."""
+        return self._as_coefficients(self._read_linear("intercept_")[1])
+
+    @property
+    def coef_names_(self: Any) -> list[str]:
+        """The columns of `coef_`: those of X, "age (missing)" for missing values, "sex=male" for text."""
+        self._read_linear("coef_names_")
+        return self._table.column_names(self._names())
+
+    def effects(self: Any, level: float = 0.95) -> Any:
+        """Return the coefficients of a linear model with intervals, and odds or hazard ratios.
+
+        A ratio is what one more unit of a column multiplies the odds or the hazard with; of text, what
+        another level than the most frequent one does. With more than two classes the odds of a class are
+        those against the mean of all. The intervals take the selected features as given: the rows are
+        resampled 200 times, the selection is not repeated. They say how large an effect is, not whether
+        there is one.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+
+        Returns
+        -------
+        DataFrame, or list of dict without pandas: column, output, coefficient, low, high and, for classes
+        and survival, odds_ratio or hazard_ratio with ratio_low and ratio_high
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from stochgate import GatedRegressor
+        >>> X = np.random.default_rng(0).normal(size=(200, 5))
+        >>> y = 2 * X[:, 3] + np.sin(np.arange(200))
+        >>> model = GatedRegressor(network="linear", random_state=0).fit(X, y)
+        >>> model.effects().round(1)[["column", "coefficient", "low", "high"]].to_numpy().tolist()
+        [['3', 2.0, 1.9, 2.1]]
+        """
+        self._read_linear("effects")
+        if not 0 < level < 1:
+            raise ValueError(f"level is {level!r}; give a share between 0 and 1, such as 0.95.")
+        if self._choice is None:
+            raise ValueError(
+                "effects() needs a fit with lam='auto' or n_features_to_select and its data, which are "
+                "neither pickled nor kept by reduced() and forget_data(); coef_ is there without them."
+            )
+        return find_effects(self, level)
+
+    def _read_linear(self: Any, asked: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return coefficients and intercepts, shapes (n_outputs, n_columns read) and (n_outputs,)."""
+        check_is_fitted(self)
+        reason = why_not_linear(self._predictor)
+        if reason is not None:
+            raise AttributeError(f"This model has no {asked}, since {reason}; network='linear' has.")
+        coefficients, intercepts = read_coefficients(self._predictor)
+        return coefficients.mean(axis=0), intercepts.mean(axis=0)
+
+    def _as_coefficients(self: Any, values: np.ndarray) -> Any:
+        """Return values of each output in the shape that scikit-learn's linear models have."""
+        return values[0]

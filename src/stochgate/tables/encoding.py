@@ -1,0 +1,124 @@
+"""From a table to the columns of numbers that models are trained on."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from stochgate.tables.levels import MISSING, Levels
+from stochgate.tables.table import Table
+
+
+@dataclass(frozen=True)
+class TableEncoding:
+    """How each feature of a table becomes columns of numbers, all behind one gate.
+
+    A column of numbers stays as it is. Where the fit has missing values they are filled with the column's
+    median, and a second column says where: its weight takes up what the fill does, so that another fill
+    near the other values would give the same model. A column of text becomes a column of 0 and 1 per level
+    (`Levels`), or none where it has too many different values.
+
+    Attributes
+    ----------
+    n_features : int
+    fill : ndarray, shape (n_features,)
+        What stands for a missing number.
+    masked : ndarray of bool, shape (n_features,)
+        Which features have a column that says where values are missing.
+    levels : dict of int to Levels or None
+        Of the features that hold text; None for one that is left out.
+    """
+
+    n_features: int
+    fill: np.ndarray
+    masked: np.ndarray
+    levels: dict[int, Levels | None]
+
+    @classmethod
+    def learn(cls, table: Table) -> "TableEncoding":
+        """Learn fills and levels; y is not looked at."""
+        n_features, masked = table.shape[1], table.missing()
+        fill = np.zeros(n_features)
+        known = np.flatnonzero(masked)
+        if len(known):
+            columns = table.numbers[:, known]
+            empty = np.isnan(columns).all(axis=0)
+            fill[known[~empty]] = np.nanmedian(columns[:, ~empty], axis=0)
+        levels = {j: Levels.learn(labels) for j, labels in table.labels.items()}
+        return cls(n_features, fill, masked, levels)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the features are the columns."""
+        return not self.levels and not self.masked.any()
+
+    @property
+    def left_out(self) -> list[int]:
+        """The features of text that have too many different values."""
+        return [j for j, levels in self.levels.items() if levels is None]
+
+    def counts(self) -> np.ndarray:
+        """Return how many columns each feature has, shape (n_features,)."""
+        counts = 1 + self.masked.astype(int)
+        for j, levels in self.levels.items():
+            counts[j] = 0 if levels is None else len(levels.columns)
+        return counts
+
+    def feature_of(self) -> np.ndarray | None:
+        """Return the feature of every column, None where the features are the columns."""
+        return None if self.is_plain else np.repeat(np.arange(self.n_features), self.counts())
+
+    def column_names(self, names: list[Any]) -> list[str]:
+        """Return what the columns are called: "age", "age (missing)", "sex=male".
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from stochgate.tables.encoding import TableEncoding
+        >>> from stochgate.tables.levels import Levels
+        >>> sex = {1: Levels(("female", "male"))}
+        >>> TableEncoding(2, np.zeros(2), np.array([True, False]), sex).column_names(["age", "sex"])
+        ['age', 'age (missing)', 'sex=male']
+        """
+        made = []
+        for j, name in enumerate(names):
+            levels = self.levels.get(j)
+            if levels is not None:
+                made += [f"{name}={level}" for level in levels.columns]
+            elif j not in self.levels:
+                made += [str(name), f"{name} {MISSING}"][: 1 + int(self.masked[j])]
+        return made
+
+    def with_fill(self, features: np.ndarray, values: np.ndarray) -> "TableEncoding":
+        """Return the encoding with what stands for missing numbers of some features."""
+        fill = self.fill.copy()
+        fill[features] = values
+        return replace(self, fill=fill)
+
+    def take(self, features: np.ndarray) -> "TableEncoding":
+        """Return the encoding of some features alone."""
+        place = {int(j): i for i, j in enumerate(features)}
+        levels = {place[j]: found for j, found in self.levels.items() if j in place}
+        return TableEncoding(len(features), self.fill[features], self.masked[features], levels)
+
+    def apply(self, table: Table) -> Any:
+        """Return the columns of a table, shape (n_samples, n_columns); no number is missing in them."""
+        missing = table.missing()
+        if self.is_plain and not missing.any():
+            return table.numbers
+        is_missing = np.isnan(table.numbers[:, missing])
+        numbers = np.array(table.numbers)
+        numbers[:, missing] = np.where(is_missing, self.fill[missing], numbers[:, missing])
+        if self.is_plain:
+            return numbers
+        masks = np.zeros(numbers.shape, dtype=bool)
+        masks[:, missing] = is_missing
+        ends = np.cumsum(self.counts())
+        columns = np.empty((len(numbers), ends[-1]), dtype=numbers.dtype)
+        values = np.setdiff1d(np.arange(self.n_features), list(self.levels))
+        columns[:, ends[values] - 1 - self.masked[values]] = numbers[:, values]
+        columns[:, ends[self.masked] - 1] = masks[:, self.masked]
+        for j, levels in self.levels.items():
+            if levels is not None:
+                columns[:, ends[j] - len(levels.columns) : ends[j]] = levels.encode(table.labels[j])
+        return columns
