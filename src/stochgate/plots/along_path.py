@@ -1,30 +1,10 @@
-"""Pictures of a fitted model. A function returns the numbers, another draws them."""
+"""Losses and scores along the path of penalties: a function returns the numbers, another draws them."""
 
 from typing import Any
 
 import numpy as np
 
-from stochgate.metrics import RiskGroups
-from stochgate.optional import require
-
-
-def draw_survival_curves(groups: RiskGroups, ax: Any = None) -> Any:
-    """Draw what `stochgate.metrics.survival_curves_by_risk` returns; return the axes (needs matplotlib).
-
-    Parameters
-    ----------
-    groups : RiskGroups
-    ax : matplotlib Axes, optional
-    """
-    ax = _axes(ax)
-    for number, curve in enumerate(groups.curves, start=1):
-        label = f"risk group {number} of {len(groups.curves)} (n = {curve.n_at_risk[0]})"
-        (line,) = ax.step(curve.time, curve.survival, where="post", label=label)
-        ax.fill_between(curve.time, curve.low, curve.high, step="post", alpha=0.2, color=line.get_color())
-    ax.set(xlabel="time", ylabel="share without event", ylim=(0, 1.02))
-    ax.set_title(f"log-rank p = {groups.p_value:.2g}")
-    ax.legend()
-    return ax
+from stochgate.plots.display import new_axes
 
 
 def losses_along_path(path: Any) -> dict[str, dict[str, np.ndarray]]:
@@ -39,6 +19,14 @@ def losses_along_path(path: Any) -> dict[str, dict[str, np.ndarray]]:
     -------
     dict
         For each network "lam" (rising), "n_features", "held_out_loss" and "held_out_sd" (over the folds).
+
+    Examples
+    --------
+    >>> from stochgate.plots import losses_along_path
+    >>> row = {"network": "linear", "stage": "path", "n_features": 2, "held_out_sd": 0.1}
+    >>> path = [{**row, "lam": 2.0, "held_out_loss": 0.5}, {**row, "lam": 1.0, "held_out_loss": 0.4}]
+    >>> losses_along_path(path)["linear"]["held_out_loss"]
+    array([0.4, 0.5])
     """
     rows = _rows_by_penalty(path)
     names = ("lam", "n_features", "held_out_loss", "held_out_sd")
@@ -58,7 +46,7 @@ def draw_path(losses: dict[str, dict[str, np.ndarray]], ax: Any = None) -> Any:
     losses : dict
     ax : matplotlib Axes, optional
     """
-    ax = _axes(ax)
+    ax = new_axes() if ax is None else ax
     for network, along in losses.items():
         (line,) = ax.plot(along["lam"], along["held_out_loss"], marker=".", label=network)
         low, high = (along["held_out_loss"] + sign * along["held_out_sd"] for sign in (-1, 1))
@@ -104,7 +92,7 @@ def draw_scores(scores: dict[str, np.ndarray], ax: Any = None, *, ylabel: str = 
         Needs matplotlib when not given.
     ylabel : str
     """
-    ax = _axes(ax)
+    ax = new_axes() if ax is None else ax
     ax.plot(scores["lam"], scores["score"], marker="o")
     for at, score, n_features in zip(scores["lam"], scores["score"], scores["n_features"], strict=True):
         ax.annotate(str(n_features), (at, score), xytext=(0, 6), textcoords="offset points", ha="center")
@@ -123,11 +111,3 @@ def _rows_by_penalty(path: Any) -> list[dict[str, Any]]:
             "of fewer than 200 rows folds that agree (or cv as a splitter)."
         )
     return rows
-
-
-def _axes(ax: Any) -> Any:
-    """Return the given axes, or new ones."""
-    if ax is not None:
-        return ax
-    pyplot = require("matplotlib.pyplot", package="matplotlib", needed_by="Drawing", extra="plots")
-    return pyplot.subplots()[1]
