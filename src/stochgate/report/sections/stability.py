@@ -1,0 +1,88 @@
+"""How stable the choice is: how often features were chosen, and what could stand for them."""
+
+from typing import Any
+
+from stochgate.report.elements import Html, chart, details, feature_name, join, section, table, tag
+from stochgate.report.words import UNKNOWN, count, percent
+
+MOST_BARS = 30
+MOST_PAIRS = 40
+
+
+def draw_stability(data: dict[str, Any]) -> Html:
+    """Return how often each feature was chosen, or why that is not known."""
+    stability, title = data["stability"], "Would other rows choose the same?"
+    if stability is None:
+        why = "A penalty was given, so the choice was not repeated on parts of the rows."
+        return section("stability", title, tag("p", why))
+    if not stability["features"]:
+        return section("stability", title, tag("p", "No split of the rows chose any column."))
+    n_bars = min(MOST_BARS, len(stability["features"]))
+    told = (
+        f"The choice was repeated on {count(stability['n_folds'], 'part')} of the rows, each time without "
+        "some of them. Where columns tell the same, parts may choose different ones, which is no error."
+    )
+    label = (
+        f"Bars: how often each of {count(n_bars, 'feature')} was chosen, the most frequent first; the "
+        "table below has the numbers."
+    )
+    keys = [
+        tag("span", "chosen", class_="key key-chosen"),
+        tag("span", "not chosen", class_="key key-other"),
+    ]
+    return section(
+        "stability",
+        title,
+        tag("p", told),
+        tag("p", *keys, class_="keys"),
+        chart("stability-chart", label, "bars"),
+        _as_table(data),
+    )
+
+
+def _as_table(data: dict[str, Any]) -> Html:
+    stability, names = data["stability"], data["names"]
+    header = ["Feature", "Chosen in the model", "Parts that chose it"]
+    if stability["n_repeats"] is not None:
+        header.append("Repeats of the whole fit that chose it")
+    rows = []
+    for each in stability["features"]:
+        row = [
+            feature_name(names[each["feature"]]),
+            "yes" if each["is_chosen"] else "no",
+            percent(each["frequency"]),
+        ]
+        if stability["n_repeats"] is not None:
+            known = each["n_repeats"] is not None
+            row.append(f"{each['n_repeats']} of {stability['n_repeats']}" if known else UNKNOWN)
+        rows.append(row)
+    more = stability["n_ever"] - len(rows)
+    cut = tag("p", f"{count(more, 'more feature')} chosen less often.", class_="note") if more > 0 else None
+    made = table(header, rows, label="How often features were chosen", numeric=[2])
+    return details("All of them as a table", made, cut)
+
+
+def draw_stand_ins(data: dict[str, Any]) -> Html:
+    """Return which closed columns could stand for chosen ones."""
+    title, names = "If a feature cannot be measured", data["names"]
+    rows = [row for row in data["chosen"]["features"] if row["stand_ins"]]
+    if not rows:
+        none = "No other column is much like a chosen one, so there are no stand-ins."
+        if data["chosen"]["verdict"] is None:
+            none = "A penalty was given, so stand-ins were not looked for."
+        return section("stand-ins", title, tag("p", none))
+    told = (
+        "These columns were left out because a chosen one tells much the same. Each could take its place, "
+        "but then the model has to be fitted again."
+    )
+    items = [
+        tag(
+            "div",
+            tag("dt", feature_name(names[row["feature"]])),
+            tag("dd", join(tag("span", feature_name(names[j]), class_="chip") for j in row["stand_ins"])),
+        )
+        for row in rows[:MOST_PAIRS]
+    ]
+    more = "For the others see the table of the chosen features." if len(rows) > MOST_PAIRS else None
+    pairs = tag("dl", *items, class_="pairs")
+    return section("stand-ins", title, tag("p", told), pairs, tag("p", more) if more else None)

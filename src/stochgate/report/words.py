@@ -1,0 +1,152 @@
+"""The report's numbers in words."""
+
+from typing import Any
+
+UNKNOWN, MINUS = "\N{EN DASH}", "\N{MINUS SIGN}"
+SCORES = {"accuracy": "accuracy", "R2": "R²", "C": "concordance", "concordance index": "concordance"}
+NETWORKS = {
+    "linear": "linear model",
+    "mlp": "neural network",
+    "encoded": "neural network on features cut into ranges",
+}
+AS_WELL = 0.98  # the share of the gain of all columns that counts as all of it,
+NEARLY = 0.9  # and as nearly all of it
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """Return a number as people read it, UNKNOWN where there is none.
+
+    Examples
+    --------
+    >>> from stochgate.report.words import number
+    >>> number(-0.5), number(None)
+    ('−0.500', '–')
+    """
+    if value is None:
+        return UNKNOWN
+    text = f"{value:.{digits}f}"
+    text = text.removeprefix("-") if float(text) == 0 else text
+    return text.replace("-", MINUS)
+
+
+def short(value: float | None) -> str:
+    """Return a number of any size in four digits or so."""
+    return UNKNOWN if value is None else f"{value:,.4g}".replace("-", MINUS)
+
+
+def percent(share: float | None) -> str:
+    """Return a share in percent."""
+    return UNKNOWN if share is None else f"{100 * share:.0f}\N{NO-BREAK SPACE}%".replace("-", MINUS)
+
+
+def count(n: int, noun: str) -> str:
+    """Return a number of things.
+
+    Examples
+    --------
+    >>> from stochgate.report.words import count
+    >>> count(1, "column"), count(7129, "column")
+    ('1 column', '7,129 columns')
+    """
+    ending = "" if n == 1 else "es" if noun.endswith("s") else "s"
+    return f"{n:,} {noun}{ending}"
+
+
+def listing(parts: list[str]) -> str:
+    """Return parts as a sentence has them: a, b and c."""
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def score_word(name: str) -> str:
+    """Return what a score is called on the page."""
+    return SCORES.get(name, name)
+
+
+def network_word(name: str | None) -> str:
+    """Return what a kind of network is called on the page."""
+    return UNKNOWN if name is None else NETWORKS.get(name, name)
+
+
+def say_question(asked: dict[str, Any]) -> str:
+    """Return in a sentence what was asked."""
+    target = asked["called"]
+    rows = f"{count(asked['n_rows'], 'row')} and {count(asked['n_columns'], 'column')}"
+    unnamed = "" if asked["named"] else " The columns have no names; they are counted from 0."
+    return f"Asked: which columns predict {target}, from {rows}. {_say_target(asked, target)}{unnamed}"
+
+
+def _say_target(asked: dict[str, Any], target: str) -> str:
+    if "classes" in asked:
+        classes = asked["classes"]
+        named = [f"{each['label']} ({each['count']:,})" for each in classes[:6]]
+        named += [f"{len(classes) - 6} more"] if len(classes) > 6 else []
+        return f"{target} has {count(len(classes), 'class')}: {listing(named)}."
+    if "events" in asked:
+        events = asked["events"]
+        return (
+            f"{count(events['n_events'], 'row')} had the event, {events['n_censored']:,} had not when they "
+            f"were last seen; half of the times are below {short(events['median'])}."
+        )
+    numbers = asked["numbers"]
+    several = f" (the first of {asked['n_outputs']} outputs)" if asked["n_outputs"] > 1 else ""
+    reach = f"goes from {short(numbers['low'])} to {short(numbers['high'])}"
+    return f"{target}{several} {reach}; its mean is {short(numbers['mean'])}."
+
+
+def say_verdict(chosen: dict[str, Any]) -> str:
+    """Return in a sentence what was found.
+
+    Examples
+    --------
+    >>> from stochgate.report.words import say_verdict
+    >>> chosen = {"n_features": 12, "n_columns": 7129, "verdict": "clear signal", "score_name": "accuracy"}
+    >>> chosen["scores"] = {"selected": 0.95, "all": 0.951, "none": 0.65}
+    >>> say_verdict({**chosen, "losses": {}, "was_asked_for": False, "lam": 0.1})
+    '12 of 7,129 columns predict as well as all of them: accuracy 0.950 on held-out rows, all columns 0.951, no column 0.650.'
+    """  # noqa: E501
+    n, of = chosen["n_features"], f"{chosen['n_features']:,} of {count(chosen['n_columns'], 'column')}"
+    if chosen["verdict"] is None:
+        given = f"open at the given penalty lam = {chosen['lam']:.3g}"
+        unsure = "nothing was compared, so it is not known how sure that is"
+        return f"{of} {_verb(n, 'is', 'are')} {given}; {unsure}."
+    if chosen["verdict"] == "no signal found":
+        if n == 0:
+            every = count(chosen["n_columns"], "column")
+            return f"Nothing was chosen: none of {every} predicts beyond chance."
+        return (
+            f"No signal shows beyond chance; {count(n, 'column')} {_verb(n, 'is', 'are')} listed as asked."
+        )
+    scores, name = chosen["scores"], score_word(chosen["score_name"])
+    selected, every, none = (scores.get(part) for part in ("selected", "all", "none"))
+    if n == 0:
+        return "There is a signal, but no column was chosen: the model predicts the base rate."
+    if selected is None:
+        return f"{of} {_verb(n, 'was', 'were')} taken; how well they predict was not measured."
+    without = "" if none is None else f", no column {number(none)}"
+    if every is None:
+        return f"{of} {_verb(n, 'reaches', 'reach')} {name} {number(selected)} on held-out rows{without}."
+    well = f"{_verb(n, 'predicts', 'predict')} {_compare(chosen)}"
+    reached = f"{name} {number(selected)} on held-out rows, all columns {number(every)}"
+    return f"{of} {well}: {reached}{without}."
+
+
+def _verb(n: int, one: str, many: str) -> str:
+    return one if n == 1 else many
+
+
+def _compare(chosen: dict[str, Any]) -> str:
+    """Return how the chosen columns compare with all of them, by the score and by the loss."""
+    shares = [share_of_gain(chosen[kind]) for kind in ("scores", "losses")]
+    known = [share for share in shares if share is not None]
+    least = min(known, default=1.0)
+    if least >= AS_WELL:
+        return "as well as all of them"
+    return "nearly as well as all of them" if least >= NEARLY else "less well than all of them"
+
+
+def share_of_gain(reached: dict[str, float | None]) -> float | None:
+    """Return which share of what all columns gain over no column the chosen ones gain."""
+    selected, every, none = (reached.get(part) for part in ("selected", "all", "none"))
+    if selected is None or every is None or none is None or every == none:
+        return None
+    return (selected - none) / (every - none)
