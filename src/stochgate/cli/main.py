@@ -1,0 +1,20 @@
+"""Where the command `stochgate` begins; it says so where packages are missing."""
+
+import sys
+
+from stochgate.optional import require
+
+PACKAGES = ("typer", "rich", "pandas")
+
+
+def run() -> None:
+    """Run the command line."""
+    try:
+        for package in PACKAGES:
+            require(package, package=package, needed_by="The command line", extra="cli")
+    except ImportError as error:
+        print(f"Error: {error}.", file=sys.stderr)
+        sys.exit(1)
+    from stochgate.cli.app import app
+
+    app(prog_name="stochgate")

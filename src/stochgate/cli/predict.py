@@ -1,0 +1,93 @@
+"""Predictions of a model file for a table."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import stochgate
+from stochgate.cli.columns import find_columns
+from stochgate.cli.errors import UsageError, UserError
+from stochgate.cli.text import count, list_names
+
+
+def load_model(path: Path) -> Any:
+    """Load a model file; the errors of `stochgate.load` are sentences."""
+    if path.is_dir():
+        raise UserError(f"{path} is a folder: give the model file in it.")
+    if not path.exists():
+        raise UserError(
+            f"There is no file {path}: give the model.safetensors that `stochgate select` wrote."
+        )
+    return stochgate.load(path)
+
+
+def read_times(given: str | None) -> list[float] | None:
+    """Return the times of "12,24,60".
+
+    Examples
+    --------
+    >>> from stochgate.cli.predict import read_times
+    >>> read_times("12, 24,60.5")
+    [12.0, 24.0, 60.5]
+    """
+    if given is None:
+        return None
+    try:
+        times = [float(part) for part in given.split(",") if part.strip()]
+    except ValueError:
+        times = []
+    if not times or not all(0 <= time < np.inf for time in times):
+        raise UsageError(
+            f"--times is '{given}': give times not below 0 with commas between, such as 12,24,60."
+        )
+    return times
+
+
+def predict_table(
+    model: Any, frame: pd.DataFrame, times: list[float] | None = None, ids: list[str] | None = None
+) -> pd.DataFrame:
+    """Return a row of predictions per row of a table.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        With the names of its columns.
+    frame : DataFrame
+        With these columns, and perhaps more.
+    times : list of float, optional
+        At which to predict survival, for a Cox model.
+    ids : list of str, optional
+        Columns to copy, so that rows can be told apart.
+
+    Returns
+    -------
+    DataFrame with "prediction" and the probability of each class; with "prediction" alone; or with
+    "log_hazard" and survival at each time
+    """
+    lacking = [name for name in model.feature_names_in_ if name not in frame.columns]
+    if lacking:
+        of = count(len(model.feature_names_in_), "column")
+        raise UserError(
+            f"The table lacks {len(lacking)} of the {of} the model uses: {list_names(lacking, 10)}."
+        )
+    X = frame[list(model.feature_names_in_)]
+    copied = frame[find_columns(list(frame.columns), ids or [], "--id")].reset_index(drop=True)
+    return pd.concat([copied, pd.DataFrame(_predict(model, X, times))], axis=1)
+
+
+def _predict(model: Any, X: pd.DataFrame, times: list[float] | None) -> dict[str, np.ndarray]:
+    if hasattr(model, "predict_survival_function"):
+        made = {"log_hazard": model.predict(X)}
+        if times is not None:
+            survival = model.predict_survival_function(X, times=times)
+            made |= {f"survival_{time:g}": survival[:, i] for i, time in enumerate(times)}
+        return made
+    if times is not None:
+        raise UsageError("--times is for survival models, and this one predicts no survival: leave it out.")
+    if not hasattr(model, "predict_proba"):
+        return {"prediction": model.predict(X)}
+    shares = model.predict_proba(X)
+    by_class = {f"probability_{name}": shares[:, i] for i, name in enumerate(model.classes_)}
+    return {"prediction": model.classes_[shares.argmax(axis=1)], **by_class}

@@ -1,0 +1,151 @@
+"""From a text with separated columns to a data frame, and notes on what is not as usual."""
+
+import io
+import re
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from stochgate.cli.errors import UserError
+from stochgate.cli.text import list_names, quote
+from stochgate.cli.text_files import NAMES, Layout, find_layout, guess_separator, refuse_duplicates
+
+USUAL = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+MISSING_SIGNS = {
+    "?",
+    "-",
+    "--",
+    ".",
+    "*",
+    "na",
+    "n.a.",
+    "nd",
+    "missing",
+    "unknown",
+    "none",
+    "nil",
+    "(null)",
+}
+_WRONG_LINE = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
+
+
+def read_text_table(path: Path, text: str, sep: str | None = None) -> tuple[pd.DataFrame, list[str]]:
+    r"""Return the table of a text.
+
+    Parameters
+    ----------
+    path : Path
+        Whose name says which separator is usual.
+    text : str
+    sep : str, optional
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from stochgate.cli.text_table import read_text_table
+    >>> frame, notes = read_text_table(Path("a.csv"), ",dose,sex\n1,0.5,f\n2,?,m\n")
+    >>> print(frame)
+       dose sex
+    0   0.5   f
+    1   NaN   m
+    >>> notes[0]
+    'The first column has no name and numbers the rows, so it is left out.'
+    """
+    layout = find_layout(text, sep)
+    if len(layout.header) == 1:
+        _refuse_one_column(path, text, layout.header[0], sep)
+    refuse_duplicates(layout.header)
+    notes = []
+    if sep is None and layout.sep != USUAL.get(_suffix(path), layout.sep):
+        notes.append(f"Columns are separated by {NAMES[layout.sep]}.")
+    if layout.decimal == ",":
+        notes.append("Decimals have a comma.")
+    frame = _parse(path, text, layout)
+    if signs := find_missing_signs(frame, layout.decimal):
+        frame = _parse(path, text, layout, signs)
+        named = ", ".join(sorted({repr(sign) for column in signs.values() for sign in column}))
+        notes.append(f"In columns of numbers {named} counts as missing: {list_names(list(signs))}.")
+    if _numbers_rows(frame):
+        frame = frame.iloc[:, 1:]
+        notes.insert(0, "The first column has no name and numbers the rows, so it is left out.")
+    return frame, notes
+
+
+def find_missing_signs(frame: pd.DataFrame, decimal: str = ".") -> dict[str, list[str]]:
+    """Return the columns of numbers in which some cells hold a sign for a missing value, and the signs.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from stochgate.cli.text_table import find_missing_signs
+    >>> find_missing_signs(pd.DataFrame({"dose": ["0.5", "?"], "strand": ["+", "-"]}))
+    {'dose': ['?']}
+    """
+    found = {}
+    for name in filter(lambda name: pd.api.types.is_string_dtype(frame[name].dtype), frame.columns):
+        cells = frame[name].dropna().astype(str)
+        numbers = pd.to_numeric(cells.str.replace(decimal, ".", regex=False), errors="coerce")
+        others = cells[numbers.isna()].unique()
+        has_numbers = 0 < len(others) <= len(MISSING_SIGNS) and numbers.notna().any()
+        if has_numbers and all(other.strip().lower() in MISSING_SIGNS for other in others):
+            found[name] = list(others)
+    return found
+
+
+def _parse(
+    path: Path, text: str, layout: Layout, signs: dict[str, list[str]] | None = None
+) -> pd.DataFrame:
+    """Return the data frame; lines that are one cell longer than the header begin with the row's name."""
+
+    def parse(index_col: bool | None) -> pd.DataFrame:
+        return pd.read_csv(
+            io.StringIO(text),
+            sep=layout.sep,
+            decimal=layout.decimal,
+            na_values=signs,
+            index_col=index_col,
+            low_memory=False,
+        )
+
+    try:
+        frame = parse(None)
+    except pd.errors.ParserError as error:
+        wrong = _WRONG_LINE.search(str(error))
+        if wrong is None:
+            raise
+        raise UserError(
+            f"Line {wrong[2]} of {path} has {wrong[3]} cells where {wrong[1]} were expected: put cells "
+            "with separators or line breaks in quotation marks."
+        ) from error
+    if isinstance(frame.index, pd.MultiIndex):
+        raise UserError(f"The lines of {path} have more cells than its header: name every column.")
+    if not isinstance(frame.index, pd.RangeIndex) and len(frame) and frame.iloc[:, -1].isna().all():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", pd.errors.ParserWarning)
+            frame = parse(False)  # the last separator of each line is one too many
+    frame.columns = pd.Index([str(name) for name in frame.columns], dtype=object)
+    return frame.reset_index(drop=True)
+
+
+def _numbers_rows(frame: pd.DataFrame) -> bool:
+    """Tell whether the first column has no name and counts the rows."""
+    if frame.shape[1] < 2 or not str(frame.columns[0]).startswith("Unnamed:"):
+        return False
+    first, rows = frame.iloc[:, 0], np.arange(len(frame))
+    is_number = pd.api.types.is_integer_dtype(first.dtype)
+    return is_number and bool((first == rows).all() or (first == rows + 1).all())
+
+
+def _suffix(path: Path) -> str:
+    """Return the suffix that names a kind of text, that of `a.csv.gz` too."""
+    return next((suffix for suffix in map(str.lower, path.suffixes) if suffix in USUAL), "")
+
+
+def _refuse_one_column(path: Path, text: str, name: str, sep: str | None) -> None:
+    guessed = guess_separator(text[:100_000])
+    advice = "give the character that separates the columns with --sep"
+    if sep is not None and guessed != sep:
+        advice = f"they seem to be separated by {NAMES[guessed]}, so leave out --sep"
+    raise UserError(f"{path} has one column only ({quote(name)}): {advice}.")

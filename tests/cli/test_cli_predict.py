@@ -1,0 +1,127 @@
+"""`predict` from a model file and a table to predictions."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from cli_tables import make_frame, predict
+
+import stochgate
+
+pytestmark = pytest.mark.usefixtures("short_fits")
+MODEL = "table-selected/model.safetensors"
+
+
+@pytest.fixture
+def fitted(run, table):
+    def fit(*targets, k=2):
+        run("select", table, *predict(*targets), "--k", k, "--force").succeeds()
+        return stochgate.load(MODEL)
+
+    return fit
+
+
+def test_classes_come_with_probabilities(run, fitted):
+    model = fitted("kind")
+    run("predict", MODEL, "table.csv").succeeds(
+        "60 rows predicted from 2 columns", "written: predictions.csv"
+    )
+    made, frame = pd.read_csv("predictions.csv"), make_frame()
+    assert list(made.columns) == ["prediction", "probability_down", "probability_up"]
+    assert made["prediction"].tolist() == model.predict(frame).tolist()
+    np.testing.assert_allclose(made.iloc[:, 1:], model.predict_proba(frame), rtol=1e-12)
+
+
+def test_a_quantity_comes_alone(run, fitted):
+    model = fitted("amount")
+    run("predict", MODEL, "table.csv").succeeds()
+    made = pd.read_csv("predictions.csv")
+    assert list(made.columns) == ["prediction"]
+    np.testing.assert_allclose(made["prediction"], model.predict(make_frame()), rtol=1e-12)
+
+
+def test_survival_comes_at_the_times_asked_for(run, fitted):
+    model = fitted("months", "died")
+    run("predict", MODEL, "table.csv").succeeds()
+    assert list(pd.read_csv("predictions.csv").columns) == ["log_hazard"]
+    run("predict", MODEL, "table.csv", "--times", "0.5, 2", "--force").succeeds()
+    made = pd.read_csv("predictions.csv")
+    assert list(made.columns) == ["log_hazard", "survival_0.5", "survival_2"]
+    expected = model.predict_survival_function(make_frame(), times=[0.5, 2])
+    np.testing.assert_allclose(made.iloc[:, 1:], expected, rtol=1e-12)
+
+
+def test_the_chosen_columns_are_enough_in_any_order_and_ids_are_copied(run, fitted):
+    model = fitted("amount")
+    names = list(model.feature_names_in_)
+    frame = make_frame()[["patient", *names[::-1]]]
+    frame.to_csv("small.csv", index=False)
+    run("predict", MODEL, "small.csv", "--id", "patient", "--out", "a/b.csv").succeeds("written: a/b.csv")
+    made = pd.read_csv("a/b.csv")
+    assert list(made.columns) == ["patient", "prediction"]
+    assert made["patient"].tolist() == frame["patient"].tolist()
+    np.testing.assert_allclose(made["prediction"], model.predict(frame), rtol=1e-12)
+
+
+def test_columns_that_are_lacking_are_named(run, fitted):
+    model = fitted("amount")
+    lacking = model.feature_names_in_[0]
+    make_frame().drop(columns=lacking).to_csv("small.csv", index=False)
+    run("predict", MODEL, "small.csv").refuses(1, f"lacks 1 of the 2 columns the model uses: '{lacking}'")
+
+
+def test_values_the_model_cannot_read_are_refused(run, fitted):
+    model = fitted("amount")
+    frame = make_frame().astype({model.feature_names_in_[0]: str})
+    frame.loc[3, model.feature_names_in_[0]] = "high"
+    frame.to_csv("t.csv", index=False)
+    run("predict", MODEL, "t.csv").refuses(1, "'high'")
+
+
+def test_existing_predictions_are_kept_unless_forced(run, fitted):
+    fitted("amount")
+    run("predict", MODEL, "table.csv").succeeds()
+    run("predict", MODEL, "table.csv").refuses(2, "predictions.csv is already there", "--force")
+    run("predict", MODEL, "table.csv", "--force").succeeds()
+
+
+def test_a_separator_can_be_given_and_quiet_is_quiet(run, fitted):
+    fitted("amount")
+    make_frame().to_csv("t.csv", index=False, sep=":")
+    run("predict", MODEL, "t.csv").refuses(1, "one column only")
+    done = run("predict", MODEL, "t.csv", "--sep", ":", "--quiet")
+    assert (done.code, done.out, done.err) == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    ("times", "said"), [("soon", "'soon'"), ("-1", "not below 0"), (",", "commas"), ("1,inf", "1,inf")]
+)
+def test_times_that_are_none_are_refused(run, fitted, times, said):
+    run("predict", MODEL, "table.csv", "--times", times).refuses(2, said)
+
+
+def test_times_are_for_survival_models(run, fitted):
+    fitted("kind")
+    run("predict", MODEL, "table.csv", "--times", "1").refuses(2, "survival models")
+
+
+def test_model_files_that_are_none_are_refused(run, fitted, folder):
+    fitted("kind")
+    run("predict", "nothing", "table.csv").refuses(1, "no file nothing")
+    run("predict", folder, "table.csv").refuses(1, "is a folder")
+    run("predict", "table.csv", "table.csv").refuses(1)
+    content = Path(MODEL).read_bytes()
+    for n in (0, 7, 100, len(content) // 2):
+        Path("broken").write_bytes(content[:n])
+        run("predict", "broken", "table.csv").refuses(1)
+    run("predict", MODEL, "nothing.csv").refuses(1, "no file nothing.csv")
+    run("predict", MODEL, "table.csv", "--id", "paciente").refuses(2, "did you mean 'patient'?")
+
+
+def test_a_missing_package_is_named(run, fitted, monkeypatch):
+    fitted("kind")
+    for name in [name for name in sys.modules if name.split(".")[0] == "safetensors"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    run("predict", MODEL, "table.csv").refuses(1, "safetensors", "pip install stochgate[")

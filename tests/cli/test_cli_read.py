@@ -1,0 +1,184 @@
+"""Every kind of table is read, and what was found out is said."""
+
+import bz2
+import gzip
+import lzma
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from cli_tables import make_frame
+
+from stochgate.cli.errors import UsageError, UserError
+from stochgate.cli.read import read_table
+
+PLAIN = "a,b\n1,x\n2.5,y\n"
+EXPECTED = pd.DataFrame({"a": [1.0, 2.5], "b": ["x", "y"]})
+
+
+def write(folder, content, name="t.csv"):
+    path = folder / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("t.csv", PLAIN),
+        ("t.txt", PLAIN),
+        ("no-ending", PLAIN),
+        ("t.csv", PLAIN.replace("\n", "\r\n")),
+        ("t.csv", PLAIN.replace("\n", "\r")),
+        ("t.csv", "\n" + PLAIN + "\n\n"),
+        ("t.csv", "\ufeff" + PLAIN),
+        ("t.csv", PLAIN.encode("utf-16")),
+        ("t.tsv", PLAIN.replace(",", "\t")),
+        ("t.csv.gz", gzip.compress(PLAIN.encode(), mtime=0)),
+        ("t.csv", gzip.compress(PLAIN.encode(), mtime=0)),
+        ("t.csv.bz2", bz2.compress(PLAIN.encode())),
+        ("t.csv.xz", lzma.compress(PLAIN.encode())),
+        ("t.csv", '"a","b"\n"1","x"\n"2.5","y"\n'),
+        ("t.csv", "a,b\n1,x,\n2.5,y,\n"),
+    ],
+)
+def test_usual_tables_are_read_without_a_word(tmp_path, name, content):
+    frame, notes = read_table(write(tmp_path, content, name))
+    pd.testing.assert_frame_equal(frame, EXPECTED)
+    assert notes == []
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (PLAIN.replace(",", ";"), "semicolons"),
+        (PLAIN.replace(",", "\t"), "tabs"),
+        (PLAIN.replace(",", "|"), "vertical bars"),
+        (PLAIN.replace(",", "  "), "spaces"),
+        ("a;b\n1,0;x\n2,5;y\n", "comma"),
+        ('"a" "b"\n"1" 1 "x"\n"2" 2.5 "y"\n', "spaces"),
+        (",a,b\n0,1,x\n1,2.5,y\n", "numbers the rows"),
+        ('"",a,b\n1,1,x\n2,2.5,y\n', "numbers the rows"),
+    ],
+)
+def test_what_is_not_usual_is_found_out_and_said(tmp_path, content, said):
+    frame, notes = read_table(write(tmp_path, content))
+    pd.testing.assert_frame_equal(frame, EXPECTED)
+    assert said in " ".join(notes)
+
+
+def test_a_separator_can_be_given(tmp_path):
+    path = write(tmp_path, "a:b\n1:2\n3:4\n")
+    assert list(read_table(path, ":")[0].columns) == ["a", "b"]
+    with pytest.raises(UserError, match="one column only"):
+        read_table(path)
+
+
+@pytest.mark.parametrize(
+    ("word", "sep"), [("tab", "\t"), (r"\t", "\t"), ("space", " "), ("semicolon", ";")]
+)
+def test_separators_have_names(tmp_path, word, sep):
+    assert read_table(write(tmp_path, f"a{sep}b\n1{sep}2\n"), word)[0].shape == (1, 2)
+
+
+@pytest.mark.parametrize("sep", ["", "ab", '"', "\n"])
+def test_odd_separators_are_refused(tmp_path, sep):
+    with pytest.raises(UsageError, match="one character"):
+        read_table(write(tmp_path, PLAIN), sep)
+
+
+def test_a_wrong_separator_is_answered_with_a_better_one(tmp_path):
+    with pytest.raises(UserError, match="semicolons, so leave out --sep"):
+        read_table(write(tmp_path, "a;b\n1;2\n"), ",")
+
+
+def test_latin_1_is_read_with_a_note(tmp_path):
+    frame, notes = read_table(write(tmp_path, "Größe,b\n1,2\n".encode("latin-1")))
+    assert list(frame.columns) == ["Größe", "b"]
+    assert "Latin-1" in notes[0]
+
+
+def test_signs_of_missing_values_are_read_in_columns_of_numbers_alone(tmp_path):
+    frame, notes = read_table(write(tmp_path, "dose;strand;code\n1,5;+;1\n?;-;x\n2;-;2\n"))
+    assert frame["dose"].tolist()[::2] == [1.5, 2.0]
+    assert np.isnan(frame["dose"][1])
+    assert frame["strand"].tolist() == ["+", "-", "-"]
+    assert frame["code"].tolist() == ["1", "x", "2"]
+    assert "'?' counts as missing: 'dose'" in notes[-1]
+
+
+@pytest.mark.parametrize("kind", ["parquet", "feather", "arrow", "stream"])
+def test_columnar_files_are_read(tmp_path, kind):
+    frame = make_frame().astype({"kind": "category"})
+    path = tmp_path / f"t.{kind}"
+    if kind == "parquet":
+        frame.to_parquet(path)
+    elif kind == "feather":
+        frame.to_feather(path)
+    else:
+        import pyarrow as pa
+
+        table = pa.Table.from_pandas(frame)
+        path = path.with_suffix(".arrow")
+        make = pa.ipc.new_stream if kind == "stream" else pa.ipc.new_file
+        with make(str(path), table.schema) as writer:
+            writer.write_table(table)
+    read, notes = read_table(path)
+    pd.testing.assert_frame_equal(read, frame)
+    assert notes == []
+
+
+def test_names_are_texts_and_a_named_index_is_a_column(tmp_path):
+    frame = pd.DataFrame({1: [1.0, 2.0]}, index=pd.Index(["p", "q"], name="patient"))
+    frame.columns = frame.columns.astype(str)
+    frame.to_parquet(tmp_path / "t.parquet")
+    assert list(read_table(tmp_path / "t.parquet")[0].columns) == ["patient", "1"]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "is empty"),
+        (b" \n\n ", "is empty"),
+        (b"a,b\n", "0 rows"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00", "is a picture"),
+        (b"\xff\xd8\xff\xe0\x00\x10JFIF", "is a picture"),
+        (bytes(range(256)) * 4, "binary file"),
+        (b"PK\x03\x04 xl/workbook", "Excel"),
+        (b"%PDF-1.7", "PDF"),
+        (gzip.compress(b"a,b\n1,2\n" * 99, mtime=0)[:-9], "cannot be unpacked"),
+        (b"PAR1 and nothing more", "could not be read"),
+        (b"ARROW1 and nothing more", "could not be read"),
+        (b"a,a,b\n1,2,3\n", "Several columns are called 'a'"),
+        (b"only\n1\n2\n", "one column only ('only')"),
+        (b"a,b\n1,2\n1,2,3,4\n", "Line 3"),
+        (b"a\n1,2,3\n1,2,3\n", "one column only"),
+        (b"a,b\n1,2,3,4\n1,2,3,4\n", "more cells than its header"),
+    ],
+)
+def test_what_is_no_table_is_refused(tmp_path, content, said):
+    with pytest.raises(UserError) as caught:
+        read_table(write(tmp_path, content))
+    assert said in str(caught.value)
+    assert "t.csv" in str(caught.value) or said.startswith("Several")
+
+
+def test_folders_and_files_that_are_not_there_are_refused(tmp_path):
+    with pytest.raises(UserError, match="is a folder"):
+        read_table(tmp_path)
+    with pytest.raises(UserError, match="no file"):
+        read_table(tmp_path / "nothing.csv")
+
+
+def test_a_missing_package_is_named(tmp_path, monkeypatch):
+    make_frame().to_parquet(tmp_path / "t.parquet")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r"pip install stochgate\[cli\]"):
+        read_table(tmp_path / "t.parquet")
+
+
+def test_names_keep_their_commas_line_breaks_and_letters(tmp_path):
+    names = ["dose, in mg", "two\nlines", "größe", "<script>", "[red]x[/red]", "'", '"']
+    pd.DataFrame(np.eye(7), columns=names).to_csv(tmp_path / "t.csv", index=False)
+    assert list(read_table(tmp_path / "t.csv")[0].columns) == names

@@ -1,0 +1,272 @@
+"""`select`, `report` and `path` from a file to files; every option changes something."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from cli_tables import SHORT, make_frame, predict
+
+import stochgate
+from stochgate.cli.demo import TARGET, split_tumours
+
+pytestmark = pytest.mark.usefixtures("short_fits")
+KIND = predict("kind")
+
+
+def chosen(folder="table-selected"):
+    return pd.read_csv(f"{folder}/features.csv")["feature"].tolist()
+
+
+def test_a_table_becomes_features_a_model_and_a_report(run, table, folder):
+    done = run("select", table, *KIND)
+    done.succeeds("Classification: the target 'kind' has 2 classes, because it holds text")
+    done.succeeds("60 rows, 4 columns to choose from.", "clear signal", "x0")
+    done.succeeds("next: stochgate predict table-selected/model.safetensors")
+    written = sorted(path.name for path in (folder / "table-selected").iterdir())
+    assert written == ["features.csv", "model.safetensors", "report.html"]
+    for name in written:
+        assert f"written: table-selected/{name}" in done.out
+    features = pd.read_csv("table-selected/features.csv")
+    assert {"feature", "gate", "frequency", "direction", "loss_without", "stand_ins"} <= set(
+        features.columns
+    )
+    assert "x0" in chosen()
+    assert "gives the honest score" in done.text
+    assert "model, X, y" not in done.text
+
+
+def test_the_model_of_the_file_is_the_one_python_would_fit(run, table, monkeypatch):
+    run("select", table, *predict("amount"), "--seed", 3).succeeds()
+    frame = make_frame()
+    model = stochgate.GatedRegressor(**SHORT, random_state=3)
+    model.fit(frame[["x0", "x1", "x2", "x3"]], frame["amount"])
+    loaded = stochgate.load("table-selected/model.safetensors")
+    assert loaded.feature_names_in_.tolist() == model.get_feature_names_out().tolist()
+    np.testing.assert_array_equal(loaded.predict(frame), model.reduced().predict(frame))
+
+
+def test_the_report_says_what_was_asked_for(run, table, folder):
+    run("select", table, *KIND, "--keep", "x2").succeeds()
+    page = (folder / "table-selected/report.html").read_text(encoding="utf-8")
+    assert "table.csv" in page
+    assert "x2" in chosen()
+
+
+@pytest.mark.parametrize(
+    ("targets", "task"),
+    [(("kind",), "Classification"), (("amount",), "Regression"), (("months", "died"), "Survival")],
+)
+def test_all_three_tasks_work(run, table, targets, task):
+    run("select", table, *predict(*targets)).succeeds(f"{task}:")
+    assert chosen()[0] == {"kind": "x0", "amount": "x1", "months": "x0"}[targets[0]]
+
+
+def test_the_task_can_be_overridden(run, folder):
+    frame = make_frame().assign(amount=np.tile([1, 2, 3], 20))
+    frame.to_csv("t.csv", index=False)
+    run("select", "t.csv", *predict("amount")).succeeds("Classification: the target 'amount' has 3 classes")
+    done = run("select", "t.csv", *predict("amount"), "--task", "regression", "--force")
+    done.succeeds("Regression: the target 'amount' is a quantity, as --task says.")
+
+
+def test_k_chooses_so_many(run, table):
+    run("select", table, *KIND, "--k", 3).succeeds("3 of 4 features")
+    assert len(chosen()) == 3
+
+
+def test_keep_is_repeated_or_has_commas(run, table):
+    run("select", table, *KIND, "--keep", "x3", "--keep", "x1,x2").succeeds("kept")
+    assert {"x1", "x2", "x3"} <= set(chosen())
+
+
+def test_excluded_columns_are_not_chosen(run, table):
+    run("select", table, *KIND).succeeds()
+    assert chosen() == ["x0"]
+    run("select", table, *KIND, "--exclude", "x0", "--k", 1, "--force").succeeds("3 columns to choose from")
+    assert chosen() != ["x0"]
+
+
+def test_fdr_chooses_with_error_control(run, table):
+    done = run("select", table, *predict("amount"), "--fdr", 0.2)
+    done.succeeds("Found at a false discovery rate of 0.2: 'x1' (q ", "1 of 4 features")
+    features = pd.read_csv("table-selected/features.csv")
+    assert features["feature"].tolist() == ["x1"]
+    assert features["q_value"][0] < 0.2
+    assert stochgate.load("table-selected/model.safetensors").feature_names_in_.tolist() == ["x1"]
+
+
+def test_fdr_is_judged_with_its_selection(run, table):
+    done = run("select", table, *predict("amount"), "--fdr", 0.2, "--evaluate")
+    done.succeeds("R2 on held-out rows, 5 folds", "all columns", "base rate", "x1 (5)")
+
+
+def write_noise():
+    frame = make_frame()
+    frame["amount"] = np.random.default_rng(2).normal(size=60)
+    frame.to_csv("t.csv", index=False)
+
+
+def test_fdr_that_finds_nothing_says_why_and_writes_no_model(run, folder):
+    write_noise()
+    done = run("select", "t.csv", *predict("amount"), "--fdr", 0.05)
+    done.succeeds("Note: No feature was selected at fdr=0.05", "no column")
+    assert sorted(path.name for path in (folder / "t-selected").iterdir()) == [
+        "features.csv",
+        "report.html",
+    ]
+    assert chosen("t-selected") == []
+    assert "predict" not in done.out
+
+
+def test_a_table_without_signal_says_so(run, folder):
+    write_noise()
+    run("select", "t.csv", *predict("amount")).succeeds("no signal found", "Note: No feature was selected")
+
+
+def test_evaluate_adds_the_honest_score(run, table):
+    assert "on held-out rows, 5 folds" not in run("select", table, *KIND).text
+    done = run("select", table, *KIND, "--evaluate", "--force")
+    done.succeeds("accuracy on held-out rows, 5 folds", "all columns", "base rate")
+
+
+def test_row_groups_stay_together(run, table, monkeypatch):
+    seen = {}
+    fit = stochgate.GatedClassifier.fit
+
+    def watched(self, X, y, sample_weight=None, *, groups=None):
+        seen.setdefault("groups", groups)
+        return fit(self, X, y, sample_weight, groups=groups)
+
+    monkeypatch.setattr(stochgate.GatedClassifier, "fit", watched)
+    exclude = ("--exclude", "amount,months,died")
+    done = run("select", table, "--target", "kind", *exclude, "--row-groups", r"patient=^(\d+)_")
+    done.succeeds("20 groups of rows")
+    assert seen["groups"].tolist() == [str(i // 3) for i in range(60)]
+
+
+def test_the_seed_repeats_a_result_and_another_changes_it(run, table):
+    values = []
+    for seed in (1, 1, 2):  # another seed has other folds
+        run("select", table, *KIND, "--seed", seed, "--force").succeeds()
+        values.append(pd.read_csv("table-selected/features.csv")["loss_without"].tolist())
+    assert values[0] == values[1]
+    assert values[0] != values[2]
+
+
+def test_the_device_is_used(run, table, monkeypatch):
+    run("select", table, *KIND, "--device", "cpu").succeeds()
+    run("select", table, *KIND, "--device", "gramophone", "--force").refuses(2, "--device 'gramophone'")
+
+
+def test_out_and_force_say_where_to_write(run, table, folder):
+    run("select", table, *KIND, "--out", "deep/er").succeeds("written: deep/er/features.csv")
+    first = (folder / "deep/er/report.html").read_bytes()
+    run("select", table, *KIND, "--out", "deep/er").refuses(2, "already holds features.csv", "--force")
+    run("select", table, *predict("amount"), "--out", "deep/er", "--force").succeeds()
+    assert (folder / "deep/er/report.html").read_bytes() != first
+
+
+def test_quiet_prints_nothing(run, table, folder):
+    done = run("select", table, *KIND, "--quiet")
+    assert (done.code, done.out, done.err) == (0, "", "")
+    assert (folder / "table-selected/model.safetensors").exists()
+
+
+def test_a_separator_can_be_given(run, folder):
+    make_frame().to_csv("t.csv", index=False, sep=":")
+    run("select", "t.csv", *KIND).refuses(1, "one column only", "--sep")
+    run("select", "t.csv", *KIND, "--sep", ":").succeeds()
+
+
+def test_untidy_tables_work(run, folder):
+    frame = make_frame()
+    frame["sex"] = np.where(np.arange(60) % 2, "m", "f")
+    frame["smoker"] = (np.arange(60) % 3 == 0).astype(object)
+    frame.loc[::7, ["x0", "sex", "smoker", "x3"]] = None
+    frame["empty"] = np.nan
+    frame.to_csv("t.csv", index=False)
+    run("select", "t.csv", *KIND, "--keep", "sex,smoker").succeeds("'empty' has one value only")
+    assert {"x0", "sex", "smoker"} <= set(chosen("t-selected"))
+    run("predict", "t-selected/model.safetensors", "t.csv").succeeds("60 rows predicted")
+
+
+def test_columns_that_give_the_answer_away_are_pointed_out(run, folder):
+    frame = make_frame()
+    frame["label"] = frame["kind"].map({"up": "u", "down": "d"})
+    frame.to_csv("t.csv", index=False)
+    done = run("select", "t.csv", *KIND).succeeds("Please check:", "'label' gives y away")
+    assert done.text.count("gives y away") == 1
+
+
+def test_names_are_printed_as_they_are(run, folder):
+    names = {"x0": "[red]x[/red]", "x1": "dose, mg", "x2": "two\nlines", "x3": "<script>größe\x1b[31m"}
+    make_frame().rename(columns=names).to_csv("t.csv", index=False)
+    done = run("select", "t.csv", *KIND, "--k", 4).succeeds("[red]x[/red]", "dose, mg", r"two\nlines")
+    assert "\x1b" not in done.out
+    assert sorted(chosen("t-selected")) == sorted(names.values())
+    run("predict", "t-selected/model.safetensors", "t.csv").succeeds()
+
+
+def test_parquet_works_as_csv_does(run, table):
+    make_frame().to_parquet("t.parquet")
+    run("select", table, *KIND).succeeds()
+    run("select", "t.parquet", *KIND).succeeds()
+    assert chosen("t-selected") == chosen()
+
+
+def test_many_columns_work(run, folder, monkeypatch):
+    from stochgate.cli import app
+
+    seen = {}
+
+    def choose(data, request, watch):
+        seen["shape"] = data.X.shape
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(app, "choose", choose)
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(20, 10_000)).round(2))
+    frame.columns = [f"gene {j}" for j in frame.columns]
+    frame.assign(y=np.arange(20) % 2).to_csv("t.csv", index=False)
+    assert run("select", "t.csv", "--target", "y").code == 130
+    assert seen["shape"] == (20, 10_000)
+
+
+def test_report_writes_the_report_alone(run, table, folder):
+    before = set(folder.iterdir())
+    run("report", table, *KIND).succeeds("written: table-report.html")
+    assert set(folder.iterdir()) - before == {folder / "table-report.html"}
+    run("report", table, *KIND).refuses(2, "table-report.html is already there")
+    run("report", table, *KIND, "--force", "--out", folder).refuses(2, "is a folder")
+    run("report", table, *KIND, "--out", "other.html").succeeds("written: other.html")
+
+
+def test_path_shows_what_each_number_of_columns_is_worth(run, table):
+    done = run("path", table, *KIND).succeeds("held-out loss", "(lowest)", "written: path.csv")
+    path = pd.read_csv("path.csv")
+    assert {"n_features", "held_out_loss", "lam", "features"} <= set(path.columns)
+    assert path.loc[path["n_features"] == 4, "features"].iloc[0] == "x0; x1; x2; x3"
+    assert "rank" in done.out
+    run("path", table, *KIND, "--out", "other.csv").succeeds("written: other.csv")
+    run("path", table, *KIND, "--out", "other.csv").refuses(2, "already there")
+    run("path", table, *KIND, "--k", 2).refuses(2, "--k")
+
+
+def test_demo_goes_through_select_and_is_compared_with_a_forest(run, folder):
+    done = run("demo", "--out", "d").succeeds("$ stochgate select d/tumours.csv --target diagnosis")
+    done.succeeds("398 rows, 130 columns to choose from", "of them noise", "random forest on all columns:")
+    assert sorted(path.name for path in (folder / "d").iterdir()) == [
+        "features.csv",
+        "model.safetensors",
+        "report.html",
+        "tumours-test.csv",
+        "tumours.csv",
+    ]
+    run("demo", "--out", "d").refuses(2, "--force")
+
+
+def test_the_demo_has_the_rows_of_the_example():
+    from experiments.demo import split_demo
+
+    X_train, X_test, y_train, y_test = split_demo(0)
+    for frame, X, y in zip(split_tumours(), (X_train, X_test), (y_train, y_test), strict=True):
+        assert frame[TARGET].tolist() == list(y)
+        pd.testing.assert_frame_equal(frame.drop(columns=TARGET), X.reset_index(drop=True))
