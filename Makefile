@@ -6,7 +6,7 @@ INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check --constraint
 .PHONY: demo test test-slow lint format clean
 
 demo: .venv/core.stamp
-	$(PY) examples/demo.py
+	.venv/bin/stochgate demo --force
 
 test: .venv/dev.stamp
 	$(PY) -m pytest -n auto
@@ -29,7 +29,7 @@ clean:
 # A stamp is older than the files it depends on only when something must be installed again.
 .venv/core.stamp: pyproject.toml constraints.txt
 	test -x $(PY) || $(PYTHON) -m venv .venv
-	$(INSTALL) --editable . pandas
+	$(INSTALL) --editable '.[cli]'
 	touch $@
 
 .venv/dev.stamp: pyproject.toml constraints.txt
