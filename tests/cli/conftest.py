@@ -9,8 +9,8 @@ from cli_tables import SHORT, make_frame
 from typer.testing import CliRunner
 
 from stochgate import GatedClassifier, GatedCox, GatedRegressor
-from stochgate.cli import select
 from stochgate.cli.app import app
+from stochgate.cli.work import select
 
 
 @pytest.fixture

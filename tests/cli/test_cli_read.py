@@ -11,7 +11,7 @@ import pytest
 from cli_tables import make_frame
 
 from stochgate.cli.errors import UsageError, UserError
-from stochgate.cli.read import read_table
+from stochgate.cli.table.read import read_table
 
 PLAIN = "a,b\n1,x\n2.5,y\n"
 EXPECTED = pd.DataFrame({"a": [1.0, 2.5], "b": ["x", "y"]})

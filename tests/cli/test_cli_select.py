@@ -6,7 +6,7 @@ import pytest
 from cli_tables import SHORT, make_frame, predict
 
 import stochgate
-from stochgate.cli.demo import TARGET, split_tumours
+from stochgate.cli.work.demo import TARGET, split_tumours
 
 pytestmark = pytest.mark.usefixtures("short_fits")
 KIND = predict("kind")

@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 from cli_tables import make_frame
 
-from stochgate.cli.columns import find_columns, split_condition
-from stochgate.cli.data import take_apart
 from stochgate.cli.errors import UsageError, UserError
 from stochgate.cli.request import Request
-from stochgate.cli.task import as_numbers, detect_task, make_survival_target, make_target
+from stochgate.cli.table.columns import find_columns, split_condition
+from stochgate.cli.table.data import take_apart
+from stochgate.cli.table.task import as_numbers, detect_task, make_survival_target, make_target
 
 
 @pytest.mark.parametrize(

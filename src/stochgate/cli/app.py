@@ -6,19 +6,19 @@ from typing import Annotated
 import typer
 
 import stochgate
-from stochgate.cli.data import Data, load_data
-from stochgate.cli.demo import TARGET, TEST, TRAIN, judge_demo, write_tumours
 from stochgate.cli.group import DEBUG, OneSentence
 from stochgate.cli.options import DATA, FORCE, QUIET, SEPARATOR, takes_request
 from stochgate.cli.outputs import check_output_file, output_folder, write_csv
-from stochgate.cli.path import train_path
-from stochgate.cli.predict import load_model, predict_table, read_times
 from stochgate.cli.progress import Watch
-from stochgate.cli.read import read_table
 from stochgate.cli.request import Request
-from stochgate.cli.select import FEATURES, MODEL, REPORT, Found, choose, write_found, write_report
 from stochgate.cli.show import Screen
+from stochgate.cli.table.data import Data, load_data
+from stochgate.cli.table.read import read_table
 from stochgate.cli.text import count
+from stochgate.cli.work.demo import TARGET, TEST, TRAIN, judge_demo, write_tumours
+from stochgate.cli.work.path import train_path
+from stochgate.cli.work.predict import load_model, predict_table, read_times
+from stochgate.cli.work.select import FEATURES, MODEL, REPORT, Found, choose, write_found, write_report
 from stochgate.optional import require
 
 app = typer.Typer(

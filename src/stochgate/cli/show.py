@@ -12,11 +12,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from stochgate.cli.data import Data
-from stochgate.cli.demo import DemoResult
-from stochgate.cli.path import best_of_each_size
-from stochgate.cli.select import MODEL, Found
+from stochgate.cli.table.data import Data
 from stochgate.cli.text import count, plain, shorten
+from stochgate.cli.work.demo import DemoResult
+from stochgate.cli.work.path import best_of_each_size
+from stochgate.cli.work.select import MODEL, Found
 
 WIDTH_OF_FILES = 120  # where the output goes to no terminal
 LONGEST_CELL = 80

@@ -34,7 +34,7 @@ class FdrModel(BaseEstimator):
     Examples
     --------
     >>> from stochgate import GatedRegressor
-    >>> from stochgate.cli.fdr import FdrModel
+    >>> from stochgate.cli.work.fdr import FdrModel
     >>> FdrModel(GatedRegressor(), fdr=0.1)
     FdrModel(fdr=0.1, model=GatedRegressor())
     """

@@ -42,7 +42,7 @@ def detect_task(values: pd.Series) -> Detected:
     Examples
     --------
     >>> import pandas as pd
-    >>> from stochgate.cli.task import detect_task
+    >>> from stochgate.cli.table.task import detect_task
     >>> detect_task(pd.Series(["a", "b", "b"])).task, detect_task(pd.Series([0.5, 1.5, 2.5])).task
     ('classification', 'regression')
     >>> detect_task(pd.Series([1, 2, 3] * 20)).why
@@ -77,7 +77,7 @@ def as_numbers(values: pd.Series) -> pd.Series:
     Examples
     --------
     >>> import pandas as pd
-    >>> from stochgate.cli.task import as_numbers
+    >>> from stochgate.cli.table.task import as_numbers
     >>> as_numbers(pd.Series(["1", "2.0"])).tolist(), as_numbers(pd.Series(["1", "b"])).tolist()
     ([1, 2], ['1', 'b'])
     """

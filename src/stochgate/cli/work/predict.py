@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 
 import stochgate
-from stochgate.cli.columns import find_columns
 from stochgate.cli.errors import UsageError, UserError
+from stochgate.cli.table.columns import find_columns
 from stochgate.cli.text import count, list_names
 
 
@@ -28,7 +28,7 @@ def read_times(given: str | None) -> list[float] | None:
 
     Examples
     --------
-    >>> from stochgate.cli.predict import read_times
+    >>> from stochgate.cli.work.predict import read_times
     >>> read_times("12, 24,60.5")
     [12.0, 24.0, 60.5]
     """

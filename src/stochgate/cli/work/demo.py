@@ -40,7 +40,7 @@ def split_tumours() -> tuple[pd.DataFrame, pd.DataFrame]:
 
     Examples
     --------
-    >>> from stochgate.cli.demo import split_tumours
+    >>> from stochgate.cli.work.demo import split_tumours
     >>> [frame.shape for frame in split_tumours()]
     [(398, 131), (171, 131)]
     """

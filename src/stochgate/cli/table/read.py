@@ -11,9 +11,9 @@ from typing import Any
 import pandas as pd
 
 from stochgate.cli.errors import UsageError, UserError
+from stochgate.cli.table.text_files import SPACES, find_encoding, is_text, refuse_duplicates
+from stochgate.cli.table.text_table import read_text_table
 from stochgate.cli.text import count, quote
-from stochgate.cli.text_files import SPACES, find_encoding, is_text, refuse_duplicates
-from stochgate.cli.text_table import read_text_table
 from stochgate.optional import require
 
 FORMATS = "a table as CSV, TSV, Parquet or Arrow (Feather)"
@@ -49,7 +49,7 @@ def read_table(path: Path, sep: str | None = None) -> tuple[pd.DataFrame, list[s
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from stochgate.cli.read import read_table
+    >>> from stochgate.cli.table.read import read_table
     >>> path = Path(tempfile.mkdtemp()) / "table.csv"
     >>> _ = path.write_text("a;b\n1,5;x\n")
     >>> frame, notes = read_table(path)

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from stochgate.cli.columns import find_column, find_columns, split_condition
 from stochgate.cli.errors import UsageError, UserError
-from stochgate.cli.read import read_table
 from stochgate.cli.request import Request
-from stochgate.cli.task import as_numbers, detect_task, make_survival_target, make_target
+from stochgate.cli.table.columns import find_column, find_columns, split_condition
+from stochgate.cli.table.read import read_table
+from stochgate.cli.table.task import as_numbers, detect_task, make_survival_target, make_target
 from stochgate.cli.text import count, quote
 
 FEWEST_ROWS = 10
@@ -57,7 +57,7 @@ def take_apart(frame: pd.DataFrame, request: Request, notes: list[str] | None = 
     --------
     >>> from pathlib import Path
     >>> import pandas as pd
-    >>> from stochgate.cli.data import take_apart
+    >>> from stochgate.cli.table.data import take_apart
     >>> from stochgate.cli.request import Request
     >>> frame = pd.DataFrame({"a": range(12), "b": range(12), "y": list("xxxxxxzzzzzz")})
     >>> data = take_apart(frame, Request(data=Path("t.csv"), target="y", exclude=["b"]))

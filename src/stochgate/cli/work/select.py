@@ -7,14 +7,14 @@ from typing import Any
 import pandas as pd
 
 import stochgate
-from stochgate.cli.data import Data
 from stochgate.cli.errors import UsageError
-from stochgate.cli.fdr import FdrModel
 from stochgate.cli.notes import collect_notes
 from stochgate.cli.outputs import write_csv
 from stochgate.cli.progress import Watch
 from stochgate.cli.request import Request
+from stochgate.cli.table.data import Data
 from stochgate.cli.text import quote
+from stochgate.cli.work.fdr import FdrModel
 from stochgate.estimators import GatedClassifier, GatedCox, GatedRegressor
 from stochgate.evaluation.evaluate import Evaluation, evaluate
 from stochgate.explain.summary_table import Summary
@@ -175,7 +175,7 @@ def describe_request(request: Request) -> dict[str, Any]:
     --------
     >>> from pathlib import Path
     >>> from stochgate.cli.request import Request
-    >>> from stochgate.cli.select import describe_request
+    >>> from stochgate.cli.work.select import describe_request
     >>> describe_request(Request(data=Path("mice.csv"), target="class", exclude=["Genotype"]))
     {'data': 'mice.csv', 'target': 'class', 'exclude': 'Genotype', 'seed': '0'}
     """

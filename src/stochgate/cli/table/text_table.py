@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from stochgate.cli.errors import UserError
+from stochgate.cli.table.text_files import NAMES, Layout, find_layout, guess_separator, refuse_duplicates
 from stochgate.cli.text import list_names, quote
-from stochgate.cli.text_files import NAMES, Layout, find_layout, guess_separator, refuse_duplicates
 
 USUAL = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 MISSING_SIGNS = {
@@ -44,7 +44,7 @@ def read_text_table(path: Path, text: str, sep: str | None = None) -> tuple[pd.D
     Examples
     --------
     >>> from pathlib import Path
-    >>> from stochgate.cli.text_table import read_text_table
+    >>> from stochgate.cli.table.text_table import read_text_table
     >>> frame, notes = read_text_table(Path("a.csv"), ",dose,sex\n1,0.5,f\n2,?,m\n")
     >>> print(frame)
        dose sex
@@ -79,7 +79,7 @@ def find_missing_signs(frame: pd.DataFrame, decimal: str = ".") -> dict[str, lis
     Examples
     --------
     >>> import pandas as pd
-    >>> from stochgate.cli.text_table import find_missing_signs
+    >>> from stochgate.cli.table.text_table import find_missing_signs
     >>> find_missing_signs(pd.DataFrame({"dose": ["0.5", "?"], "strand": ["+", "-"]}))
     {'dose': ['?']}
     """

@@ -13,7 +13,7 @@ def find_column(columns: Sequence[str], name: str, option: str) -> str:
 
     Examples
     --------
-    >>> from stochgate.cli.columns import find_column
+    >>> from stochgate.cli.table.columns import find_column
     >>> find_column(["Class", "dose"], "class", "--target")
     Traceback (most recent call last):
     ...
@@ -29,7 +29,7 @@ def find_columns(columns: Sequence[str], given: Sequence[str], option: str) -> l
 
     Examples
     --------
-    >>> from stochgate.cli.columns import find_columns
+    >>> from stochgate.cli.table.columns import find_columns
     >>> find_columns(["a", "b", "dose, in mg"], ["dose, in mg", "a,b"], "--keep")
     ['dose, in mg', 'a', 'b']
     """
@@ -47,7 +47,7 @@ def split_condition(columns: Sequence[str], given: str, option: str) -> tuple[st
 
     Examples
     --------
-    >>> from stochgate.cli.columns import split_condition
+    >>> from stochgate.cli.table.columns import split_condition
     >>> split_condition(["id"], r"id=^(\d+)_", "--row-groups")
     ('id', '^(\\d+)_')
     """

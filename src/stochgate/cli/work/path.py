@@ -2,11 +2,11 @@
 
 import pandas as pd
 
-from stochgate.cli.data import Data
 from stochgate.cli.notes import collect_notes
 from stochgate.cli.progress import Watch
 from stochgate.cli.request import Request
-from stochgate.cli.select import make_model
+from stochgate.cli.table.data import Data
+from stochgate.cli.work.select import make_model
 
 
 def train_path(data: Data, request: Request, watch: Watch) -> tuple[pd.DataFrame, list[str]]:
@@ -24,7 +24,7 @@ def best_of_each_size(table: pd.DataFrame) -> pd.DataFrame:
     Examples
     --------
     >>> import pandas as pd
-    >>> from stochgate.cli.path import best_of_each_size
+    >>> from stochgate.cli.work.path import best_of_each_size
     >>> table = pd.DataFrame({"n_features": [2, 1, 2], "held_out_loss": [0.3, 0.5, 0.2]})
     >>> best_of_each_size(table)["held_out_loss"].tolist()
     [0.5, 0.2]

@@ -44,7 +44,7 @@ def find_encoding(data: bytes) -> str:
 
     Examples
     --------
-    >>> from stochgate.cli.text_files import find_encoding
+    >>> from stochgate.cli.table.text_files import find_encoding
     >>> find_encoding("Größe".encode()), find_encoding("Größe".encode("latin-1"))
     ('utf-8', 'latin-1')
     """
@@ -68,7 +68,7 @@ def find_layout(text: str, sep: str | None = None) -> Layout:
 
     Examples
     --------
-    >>> from stochgate.cli.text_files import find_layout
+    >>> from stochgate.cli.table.text_files import find_layout
     >>> find_layout("a;b\n1,5;2\n")
     Layout(sep=';', decimal=',', header=['a', 'b'])
     """
@@ -89,7 +89,7 @@ def guess_separator(sample: str) -> str:
 
     Examples
     --------
-    >>> from stochgate.cli.text_files import guess_separator
+    >>> from stochgate.cli.table.text_files import guess_separator
     >>> guess_separator("name|dose, in mg\nx|1\n")
     '|'
     """

@@ -1,0 +1,1 @@
+"""From a file to the columns and the target of a fit."""

@@ -1,0 +1,1 @@
+"""What the commands do, usable without a command line."""
