@@ -152,7 +152,12 @@ class Experiment:
         """Draw saved results to a file."""
         if self.draw is None:
             raise ValueError(f"{self.name} has no picture.")
-        self.draw(read_table(out or self.results)).savefig(picture)
+        import matplotlib
+
+        figure = self.draw(read_table(out or self.results))
+        dated = {"metadata": {"Date": None}} if Path(picture).suffix == ".svg" else {}
+        with matplotlib.rc_context({"svg.hashsalt": self.name}):  # the same numbers make the same file
+            figure.savefig(picture, **dated)
 
     def show(self, record: Record) -> None:
         """Print one line about a record."""

@@ -36,7 +36,7 @@ ALLOWED = {
     "evaluation": LEAVES | {"metrics", "objectives", "choice", "evaluation"},
     "stability": TRAINED | {"problem", "choice", "estimators", "evaluation", "stability"},
     "plots": LEAVES | {"optional", "metrics", "explain", "plots"},
-    "report": LEAVES | {"atomic", "metrics", "report"},
+    "report": LEAVES | {"atomic", "metrics", "explain", "report"},
     "cli": TRAINED
     | {
         "__init__",

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from cli_tables import make_frame, predict
+from cli_tables import SHORT, make_frame, predict
 
 import stochgate
 
@@ -125,3 +125,32 @@ def test_a_missing_package_is_named(run, fitted, monkeypatch):
     for name in [name for name in sys.modules if name.split(".")[0] == "safetensors"]:
         monkeypatch.setitem(sys.modules, name, None)
     run("predict", MODEL, "table.csv").refuses(1, "safetensors", "pip install stochgate[")
+
+
+def test_columns_of_text_are_read_as_text_whatever_they_look_like(run, folder):
+    rng = np.random.default_rng(0)
+    code = rng.choice(["01", "02", "A", "B", "C"], 90)
+    amount = np.select([code == "01", code == "02"], [3.0, -3.0], 0.0) + 0.1 * rng.normal(size=90)
+    frame = pd.DataFrame({"code": code, "x": rng.normal(size=90), "amount": amount})
+    frame.to_csv("all.csv", index=False)
+    frame[amount.round() != 0].to_csv("some.csv", index=False)
+    run("select", "all.csv", "--target", "amount", "--keep", "code").succeeds()
+    for name in ("all", "some"):
+        run(
+            "predict", "all-selected/model.safetensors", f"{name}.csv", "--out", f"{name}-out.csv"
+        ).succeeds()
+    of_all = pd.read_csv("all-out.csv")["prediction"][amount.round() != 0]
+    np.testing.assert_array_equal(pd.read_csv("some-out.csv")["prediction"], of_all)
+
+
+def test_models_of_arrays_and_of_several_outputs_are_handled(run, folder):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    Y = X[:, :2] + 0.1 * X[:, [2, 2]]
+    pd.DataFrame(X, columns=list("abc")).to_csv("new.csv", index=False)
+    of_array = stochgate.GatedRegressor(lam=0.1, **SHORT).fit(X, Y)
+    stochgate.save(of_array, "array.safetensors")
+    run("predict", "array.safetensors", "new.csv").refuses(1, "fitted to an array")
+    named = stochgate.GatedRegressor(lam=0.1, **SHORT).fit(pd.DataFrame(X, columns=list("abc")), Y)
+    stochgate.save(named, "named.safetensors")
+    run("predict", "named.safetensors", "new.csv").succeeds()
+    assert pd.read_csv("predictions.csv").columns.tolist() == ["prediction_0", "prediction_1"]

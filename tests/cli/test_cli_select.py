@@ -1,5 +1,7 @@
 """`select`, `report` and `path` from a file to files; every option changes something."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -270,3 +272,28 @@ def test_the_demo_has_the_rows_of_the_example():
     for frame, X, y in zip(split_tumours(), (X_train, X_test), (y_train, y_test), strict=True):
         assert frame[TARGET].tolist() == list(y)
         pd.testing.assert_frame_equal(frame.drop(columns=TARGET), X.reset_index(drop=True))
+
+
+def test_an_earlier_model_is_not_left_beside_an_empty_selection(run, folder):
+    rng = np.random.default_rng(0)
+    frame = make_frame()
+    frame[["x0", "x1", "amount"]].to_csv("table.csv", index=False)
+    run("select", "table.csv", "--target", "amount").succeeds()
+    assert Path("table-selected/model.safetensors").exists()
+    frame[["x0", "x1"]].assign(amount=rng.normal(size=len(frame))).to_csv("table.csv", index=False)
+    run("select", "table.csv", "--target", "amount", "--force").succeeds()
+    assert not Path("table-selected/model.safetensors").exists()
+
+
+def test_names_that_are_formulas_are_texts_in_the_table(run, folder):
+    frame = make_frame().rename(columns={"x1": "=1+1"})
+    frame[["x0", "=1+1", "amount"]].to_csv("table.csv", index=False)
+    run("select", "table.csv", "--target", "amount").succeeds()
+    found = pd.read_csv("table-selected/features.csv")
+    assert "'=1+1" in found["feature"].tolist()
+    assert found["direction"].isin(["+", "-"]).all()
+
+
+def test_the_report_names_the_target(run, table):
+    run("select", table, *predict("kind")).succeeds()
+    assert "which columns predict kind" in Path("table-selected/report.html").read_text()

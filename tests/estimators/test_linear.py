@@ -43,6 +43,7 @@ def test_many_classes_and_outputs_have_a_row_each():
     logits = X @ model.coef_.T + model.intercept_
     expected = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
     np.testing.assert_allclose(expected, model.predict_proba(X), rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(logits, model.decision_function(X), rtol=1e-4, atol=1e-5)
     X, y = linear_response()
     model = linear_fit(GatedRegressor, X, np.column_stack([y, -2 * y]))
     np.testing.assert_allclose(X @ model.coef_.T + model.intercept_, model.predict(X), atol=1e-5)
@@ -55,10 +56,13 @@ def test_coefficients_of_a_table_have_names():
     X.loc[:20, "age"] = np.nan
     model = GatedRegressor(lam=0.01, network="linear", random_state=0).fit(X, y)
     other = (set(X["sex"]) - {X["sex"].mode()[0]}).pop()
-    assert model.coef_names_ == ["age", "age (missing)", f"sex={other}"]
+    found = model.coefficients()
+    assert found["column"].tolist() == ["age", "age (missing)", f"sex={other}"]
+    assert not hasattr(model, "coef_")  # scikit-learn would take it for one value per feature
     by_hand = np.column_stack([X["age"].fillna(X["age"].median()), X["age"].isna(), X["sex"] == other])
     expected = LinearRegression().fit(by_hand.astype(float), y).coef_
-    np.testing.assert_allclose(model.coef_, expected, rtol=0.1)
+    np.testing.assert_allclose(found["coefficient"], expected, rtol=0.1)
+    np.testing.assert_array_equal(model.reduced().coefficients()["coefficient"], found["coefficient"])
 
 
 def test_models_with_hidden_layers_have_no_coefficients():
@@ -109,11 +113,22 @@ def test_resampled_models_are_those_of_weighted_least_squares():
     model = GatedRegressor(n_features_to_select=2, **AUTO).fit(X, X[:, 0] + X[:, 1] + rng.normal(size=400))
     choice = model._choice
     to_the_end = replace(choice, recipe=replace(choice.recipe, last_step=None, shrink=1.0))
-    found = resample(to_the_end)[:, 0]
+    found = resample(to_the_end, np.array([0, 1]))[:, 0]
+    np.testing.assert_array_equal(resample(to_the_end, np.array([1]))[:, 0, 0], found[:, 1])
     y = choice.problem.target.rows["y"][:, 0].numpy()
     weights = draw_weights(choice.problem)
     expected = [LinearRegression().fit(X[:, :2], y, row).coef_ for row in weights]
     np.testing.assert_allclose(found, expected, atol=1e-3)
+
+
+def test_intervals_belong_to_the_columns_they_stand_beside():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(200, 6)), columns=list("abcdef"))
+    y = 0.2 * X["a"] + 2 * X["b"] + X["c"] + 0.3 * rng.normal(size=200)
+    model = GatedRegressor(threshold=0.95, **AUTO).fit(X, y)
+    effects = model.at(lam=float(model.path_["lam"].min())).effects()
+    assert (effects["low"] <= effects["coefficient"]).all()
+    assert (effects["coefficient"] <= effects["high"]).all()
 
 
 def test_a_lower_level_has_narrower_intervals():

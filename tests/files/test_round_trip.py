@@ -112,7 +112,7 @@ def test_the_final_models_of_an_automatic_choice_are_a_team():
 def test_coefficients_come_back(path):
     model, _ = fit_table(GatedRegressor, "linear")
     loaded = there_and_back(model, path)
-    np.testing.assert_array_equal(loaded.coef_, model.reduced().coef_)
+    pd.testing.assert_frame_equal(loaded.coefficients(), model.coefficients())
     np.testing.assert_array_equal(loaded.intercept_, model.intercept_)
 
 

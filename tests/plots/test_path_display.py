@@ -7,7 +7,7 @@ from stochgate import GatedClassifier
 from stochgate.plots import PathDisplay
 from stochgate.plots.path import losses_by_size, worth_a_line
 
-ROW = {"network": "linear", "stage": "growing", "n_by_fold": [2, 2], "held_out_sd": 0.1}
+ROW = {"network": "linear", "stage": "path", "n_by_fold": [2, 2], "held_out_sd": 0.1}
 
 
 def row(n_features, loss, **others):

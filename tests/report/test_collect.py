@@ -14,7 +14,6 @@ from sklearn.metrics import confusion_matrix, r2_score
 from stochgate import GatedClassifier, GatedRegressor, Training
 from stochgate.metrics import survival_curves_by_risk
 from stochgate.report import collect
-from stochgate.report.along_path import best_by_size
 from stochgate.report.plain import to_plain, to_text
 
 
@@ -90,16 +89,6 @@ def test_features_enter_and_leave_from_point_to_point(get):
         assert set(point["entered"]) == now - then
         assert set(point["left"]) == then - now
         assert point["n_entered"] - point["n_left"] == point["n"] - before["n"]
-
-
-def test_votes_of_folds_that_disagree_are_no_sets_of_the_path():
-    row = {"stage": "path", "n_features": 2, "held_out_loss": 0.5}
-    agree, differ = {**row, "n_by_fold": [2, 3, 2]}, {**row, "n_by_fold": [9, 8, 9], "held_out_loss": 0.1}
-    every = {**row, "stage": "all", "n_by_fold": [2, 2, 2], "held_out_loss": 0.2}
-    diverged = {**row, "n_by_fold": [2, 2, 2], "held_out_loss": float("inf")}
-    assert best_by_size([agree, differ, every, diverged], 10) == {2: agree}
-    assert best_by_size([{**differ, "stage": "team"}, agree], 10)[2]["stage"] == "team"
-    assert best_by_size([agree], n_columns=2) == {}
 
 
 def test_shares_of_the_gain_go_from_nothing_to_all_columns(get):

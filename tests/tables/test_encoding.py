@@ -135,6 +135,18 @@ def test_what_the_fit_has_not_seen_is_the_most_frequent_level():
     np.testing.assert_array_equal(levels.numbers(objects("never", None)), [0, 0])
 
 
+def test_texts_that_read_like_our_own_levels_are_told_apart():
+    values = objects(*["a"] * 9, *["(missing)"] * 6, *["(other)"] * 6, *"bc", None)
+    labels = read_column(values, "x", np.dtype(object), None)
+    levels = Levels.learn(labels)
+    assert levels.names == ("a", "'(missing)'", "'(other)'", OTHER, MISSING)
+    np.testing.assert_array_equal(levels.numbers(labels)[[0, 9, 15, 21, 23]], [0, 1, 2, 3, 4])
+
+
+def test_text_of_rare_values_alone_has_no_levels():
+    assert Levels.learn(objects(*(f"kind {i % 15}" for i in range(60)))) is None
+
+
 def test_ids_and_notes_have_no_levels():
     assert Levels.learn(objects(*(f"patient {i}" for i in range(MOST_LEVELS + 1)))) is None
     many = objects(*(f"town {i % 40}" for i in range(400)))
@@ -167,11 +179,27 @@ def test_a_column_that_is_neither_number_nor_text_is_an_obstacle(values, what):
     [
         (objects("1", " 2 ", "1e3"), [1, 2, 1000]),
         (objects(True, False, None), [1, 0, np.nan]),
-        (objects(None, None), [np.nan, np.nan]),
     ],
 )
 def test_text_that_is_all_numbers_is_numbers(values, expected):
     np.testing.assert_array_equal(read_column(values, "x", np.dtype(object), None), expected)
+
+
+def test_a_column_without_any_value_may_hold_text_elsewhere():
+    found = read_column(objects(None, None), "note", np.dtype(object), None)
+    assert found.tolist() == [None, None]
+    assert Levels.learn(found).encode(objects("see file", None)).shape == (2, 0)
+
+
+def test_codes_with_an_underscore_are_no_numbers():
+    found = read_column(objects("309_1", "309_2", "3415_15"), "mouse", np.dtype(object), None)
+    assert found.tolist() == ["309_1", "309_2", "3415_15"]
+
+
+def test_categories_may_be_intervals():
+    column = pd.cut(pd.Series([1.0, 5.0, 9.0]), [0, 4, 10])
+    found = read_column(column.astype(object).to_numpy(), "age", column.dtype, None)
+    assert found.tolist() == ["(0, 4]", "(4, 10]", "(4, 10]"]
 
 
 def test_text_with_a_few_numbers_is_text():

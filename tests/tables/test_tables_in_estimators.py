@@ -5,6 +5,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from scipy import sparse
 
 from problems import ESTIMATORS, predictions, short_fit, short_training
 from stochgate import (
@@ -185,6 +186,19 @@ def test_a_column_that_gives_y_away_is_pointed_out(estimator_class, y, column):
     assert "Column 'copy' gives y away" in model.remarks_[0]
 
 
+@pytest.mark.parametrize("estimator_class", ESTIMATORS)
+def test_few_odd_rows_do_not_give_y_away(estimator_class):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(60, 50))).add_prefix("c")
+    for j in range(50):
+        X.iloc[rng.integers(60), j] = np.nan
+    X["rare"] = (np.arange(60) == 7) * 1.0
+    score = rng.normal(size=60)
+    score[7] = 9.0
+    model = short_fit(estimator_class, X, target_of(estimator_class, score), training={"n_steps": 2})
+    assert model.remarks_ == []
+
+
 def test_missing_values_may_give_y_away():
     y = np.tile(["dead", "alive"], 30)
     X = pd.DataFrame(
@@ -247,6 +261,36 @@ def test_reduced_models_predict_from_their_columns_alone(estimator_class):
         np.testing.assert_array_equal(predictions(small, table), predictions(model, X))
     with pytest.raises(ValueError, match="lacks 1 of the 2 columns the model uses: 'city'"):
         small.predict(X.drop(columns="city"))
+
+
+def test_sparse_rows_and_lists_are_read_as_the_tables_of_the_fit():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 4))
+    y = X[:, 0] + 0.1 * rng.normal(size=80)
+    with_missing = np.where(rng.random(X.shape) < 0.1, np.nan, X)
+    model = short_fit(GatedRegressor, with_missing, y, training={"n_steps": 20})
+    np.testing.assert_allclose(model.predict(sparse.csr_array(X)), model.predict(X), rtol=1e-10)
+    table, score = make_table(60)
+    model = short_fit(GatedRegressor, table, score, training={"n_steps": 20})
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        listed = model.predict(table.to_numpy().tolist())
+    np.testing.assert_array_equal(listed, model.predict(table))
+    some_sparse = table.assign(noise=pd.arrays.SparseArray(table["noise"], fill_value=0.0))
+    np.testing.assert_array_equal(model.predict(some_sparse), model.predict(table))
+
+
+def test_a_note_that_the_fit_never_saw_is_no_error():
+    X, score = make_table(90)
+    X["note"] = pd.Series([None] * 90, dtype=object)
+    with pytest.warns(UserWarning, match="'note' has one value only"):
+        model = short_fit(GatedRegressor, X, score, training={"n_steps": 5})
+    np.testing.assert_array_equal(model.predict(X.assign(note="see file")), model.predict(X))
+
+
+def test_reduced_models_find_their_columns_in_transform_too():
+    X, score = make_table()
+    small = short_fit(GatedRegressor, X, score, lam=0.3, training=LONG).reduced()
+    assert small.transform(X[X.columns[::-1]]).shape == (200, 2)
 
 
 def test_reduced_models_of_arrays_take_the_selected_columns():

@@ -17,7 +17,7 @@ from stochgate.cli.table.read import read_table
 from stochgate.cli.text import count
 from stochgate.cli.work.demo import TARGET, TEST, TRAIN, judge_demo, write_tumours
 from stochgate.cli.work.path import train_path
-from stochgate.cli.work.predict import load_model, predict_table, read_times
+from stochgate.cli.work.predict import load_model, predict_table, read_times, text_columns
 from stochgate.cli.work.select import FEATURES, MODEL, REPORT, Found, choose, write_found, write_report
 from stochgate.optional import require
 
@@ -162,7 +162,7 @@ def predict(
     """
     screen, at = Screen(quiet), read_times(times)
     fitted = load_model(model)
-    frame, notes = read_table(data, sep)
+    frame, notes = read_table(data, sep, text_columns(fitted))
     out = check_output_file(out, force)
     for note in notes:
         screen.note(note)

@@ -55,6 +55,8 @@ def check_output_file(path: Path, force: bool) -> Path:
 def write_csv(table: pd.DataFrame, path: Path) -> Path:
     r"""Write a table; lists become texts with semicolons between.
 
+    A text that a spreadsheet would take for a formula begins with an apostrophe in the file.
+
     Examples
     --------
     >>> import tempfile
@@ -65,12 +67,15 @@ def write_csv(table: pd.DataFrame, path: Path) -> Path:
     >>> path.read_text()
     'of\na; b\n'
     """
-    table.map(_as_cell).to_csv(path, index=False, encoding="utf-8", errors="backslashreplace")
+    cells = table.rename(columns=_as_cell).map(_as_cell)
+    cells.to_csv(path, index=False, encoding="utf-8", errors="backslashreplace")
     return path
 
 
 def _as_cell(value: Any) -> Any:
-    return "; ".join(map(str, value)) if isinstance(value, list | tuple) else value
+    text = "; ".join(map(str, value)) if isinstance(value, list | tuple) else value
+    is_formula = isinstance(text, str) and len(text) > 1 and text[0] in "=+-@\t"
+    return f"'{text}" if is_formula else text
 
 
 def _make_writable(folder: Path) -> None:

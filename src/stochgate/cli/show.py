@@ -15,8 +15,8 @@ from rich.text import Text
 from stochgate.cli.table.data import Data
 from stochgate.cli.text import count, plain, shorten
 from stochgate.cli.work.demo import DemoResult
-from stochgate.cli.work.path import best_of_each_size
 from stochgate.cli.work.select import MODEL, Found
+from stochgate.explain.by_size import best_by_size
 
 WIDTH_OF_FILES = 120  # where the output goes to no terminal
 LONGEST_CELL = 80
@@ -106,7 +106,7 @@ class Screen:
 
     def show_path(self, table: pd.DataFrame) -> None:
         """Print for each number of columns the best model of the path."""
-        best = best_of_each_size(table)
+        best = pd.DataFrame(best_by_size(table.to_dict("records")).values(), columns=table.columns)
         lowest = best["held_out_loss"].min()
         rows = [
             (

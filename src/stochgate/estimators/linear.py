@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from stochgate.choice.tables import make_table
 from stochgate.explain.coefficients import read_coefficients, why_not_linear
-from stochgate.explain.effects import find_effects
+from stochgate.explain.effects import find_effects, list_coefficients
 
 
 class LinearMixin:
@@ -16,11 +17,15 @@ class LinearMixin:
     def coef_(self: Any) -> np.ndarray:
         """What each column is multiplied with, as in scikit-learn's linear models; 0 where it is not used.
 
-        The columns are those of X, or `coef_names_` where a table has text or missing values.
+        A table with text or missing values has several coefficients per column: see `coefficients`.
         """
         values, _ = self._read_linear("coef_")
-        names = self._table.column_names(self._names())
-        spread = np.zeros((len(values), len(names)))
+        if not self._table.is_plain:
+            raise AttributeError(
+                "This model has no coef_, since columns with text or missing values have several "
+                "coefficients; coefficients() has them all."
+            )
+        spread = np.zeros((len(values), self.n_features_in_))
         spread[:, self._predictor.features] = values
         return self._as_coefficients(spread)
 
@@ -29,11 +34,15 @@ class LinearMixin:
         """What is added, on the scale of y, of the log-odds or of the log hazard."""
         return self._as_coefficients(self._read_linear("intercept_")[1])
 
-    @property
-    def coef_names_(self: Any) -> list[str]:
-        """The columns of `coef_`: those of X, "age (missing)" for missing values, "sex=male" for text."""
-        self._read_linear("coef_names_")
-        return self._table.column_names(self._names())
+    def coefficients(self: Any) -> Any:
+        """Return the coefficients of a linear model by name, those of text and missing values too.
+
+        Returns
+        -------
+        DataFrame, or list of dict without pandas: column ("age", "age (missing)", "sex=male"), output,
+        coefficient
+        """
+        return make_table(list_coefficients(self, self._read_linear("coefficients")[0]))
 
     def effects(self: Any, level: float = 0.95) -> Any:
         """Return the coefficients of a linear model with intervals, and odds or hazard ratios.
@@ -69,7 +78,7 @@ class LinearMixin:
         if self._choice is None:
             raise ValueError(
                 "effects() needs a fit with lam='auto' or n_features_to_select and its data, which are "
-                "neither pickled nor kept by reduced() and forget_data(); coef_ is there without them."
+                "neither pickled nor kept by reduced() and forget_data(); coefficients() does without."
             )
         return find_effects(self, level)
 

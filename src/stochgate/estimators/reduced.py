@@ -17,7 +17,7 @@ _PER_FEATURE = (
     "selection_frequency_",
     "feature_names_in_",
 )
-_OF_ALL_COLUMNS = ("feature_groups", "costs", "always_keep")
+OF_ALL_COLUMNS = ("feature_groups", "costs", "always_keep")
 
 
 class ReducedMixin:
@@ -28,8 +28,8 @@ class ReducedMixin:
     def reduced(self: Any) -> Any:
         """Return the fitted model that takes only the selected columns, with the same predictions.
 
-        It is what is saved, exported and deployed. Fitted to a DataFrame, it also takes one with more
-        columns, in any order, and finds its own by name.
+        It is what is saved, exported and deployed. Fitted to a DataFrame whose columns are named by texts,
+        it also takes one with more columns, in any order, and finds its own by name.
 
         Returns
         -------
@@ -51,6 +51,11 @@ class ReducedMixin:
             raise ValueError("No feature is selected, so there is no model of the selected columns.")
         return self._cut_down()
 
+    def transform(self: Any, X: Any) -> Any:
+        """Reduce X to the selected features; a reduced model finds its own by name."""
+        check_is_fitted(self)
+        return super().transform(self._own_columns(X))  # type: ignore[misc]
+
     def _cut_down(self: Any) -> Any:
         """Return the model of the selected columns; without any it predicts the base rate for all rows."""
         selected = np.flatnonzero(self.support_)
@@ -62,7 +67,7 @@ class ReducedMixin:
         if getattr(self, "gate_history_", None) is not None:
             gates = self.gate_history_["gates"][:, selected]
             model.gate_history_ = {**self.gate_history_, "gates": gates}
-        for name in _OF_ALL_COLUMNS:
+        for name in OF_ALL_COLUMNS:
             setattr(model, name, None)
         model.n_features_in_ = len(selected)
         model._table = self._table.take(selected)

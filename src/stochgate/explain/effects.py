@@ -30,23 +30,34 @@ def find_effects(model: Any, level: float) -> Any:
     """
     choice: Choice = model._choice
     of_model, _ = read_coefficients(model._predictor)
-    resampled = resample(choice)
+    resampled = against_mean(model, resample(choice, model._predictor.features))
     tail = 50 * (1 - level)
     low, high = np.nanpercentile(resampled, [tail, 100 - tail], axis=0)
-    n_outputs = of_model.shape[1]
-    objective = choice.problem.objective
-    outputs = objective.output_names(model._facts, n_outputs)
-    names = np.array(model._table.column_names(model._names()), dtype=object)[model._predictor.features]
-    rows = []
-    for o, output in enumerate(outputs):
-        for c, name in enumerate(names):
-            row = {"column": name, "output": output, "coefficient": of_model[:, o, c].mean()}
-            row |= {"low": low[o, c], "high": high[o, c]}
-            if objective.ratio_name is not None:
-                ends = {"coefficient": objective.ratio_name, "low": "ratio_low", "high": "ratio_high"}
-                row |= {to: float(np.exp(row[of])) for of, to in ends.items()}
-            rows.append(row)
+    rows, ratio = list_coefficients(model, of_model.mean(axis=0)), choice.problem.objective.ratio_name
+    for row, *ends in zip(rows, low.ravel(), high.ravel(), strict=True):
+        row |= dict(zip(("low", "high"), map(float, ends), strict=True))
+        if ratio is not None:
+            names = {"coefficient": ratio, "low": "ratio_low", "high": "ratio_high"}
+            row |= {to: float(np.exp(row[of])) for of, to in names.items()}
     return make_table(rows)
+
+
+def list_coefficients(model: Any, values: np.ndarray) -> list[dict[str, Any]]:
+    """Return a row per output and column of a linear model, shape (n_outputs, n_columns) of values."""
+    values = against_mean(model, values)
+    outputs = model._objective.output_names(model._facts, len(values))
+    names = np.array(model._table.column_names(model._names()), dtype=object)[model._predictor.features]
+    return [
+        {"column": name, "output": output, "coefficient": float(value)}
+        for output, row in zip(outputs, values, strict=True)
+        for name, value in zip(names, row, strict=True)
+    ]
+
+
+def against_mean(model: Any, values: np.ndarray) -> np.ndarray:
+    """Return coefficients, shape (..., n_outputs, n_columns), of many classes against their mean."""
+    compares = model._objective.compares_outputs(values.shape[-2])
+    return values - values.mean(axis=-2, keepdims=True) if compares else values
 
 
 def draw_weights(problem: Problem) -> np.ndarray:
@@ -54,8 +65,11 @@ def draw_weights(problem: Problem) -> np.ndarray:
     return np.random.RandomState(problem.seed + _SEED).exponential(size=(N_RESAMPLES, problem.n_samples))
 
 
-def resample(choice: Choice) -> np.ndarray:
-    """Return the coefficients of models on resampled rows, shape (n_resamples, n_outputs, n_columns)."""
+def resample(choice: Choice, columns: np.ndarray) -> np.ndarray:
+    """Return the coefficients of some columns in models on resampled rows.
+
+    Their shape is (n_resamples, n_outputs, n_columns).
+    """
     problem, recipe = replace(choice.problem, callbacks=()), choice.recipe
     weights = problem.weights[None] * torch.from_numpy(draw_weights(problem)).to(problem.weights)
     trained, design = recipe.train(problem, weights)
@@ -67,4 +81,4 @@ def resample(choice: Choice) -> np.ndarray:
     if recipe.lam is not None:  # each model has gates of its own
         own = design.spread(gates)[:, torch.nonzero(design.spread(open_gates)[0])[:, 0]]
         predictor.scale.mul_(own.cpu())
-    return read_coefficients(predictor)[0]
+    return read_coefficients(predictor)[0][:, :, np.searchsorted(predictor.features, columns)]

@@ -7,6 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from stochgate.engine import Training
 from stochgate.estimators import GatedClassifier, GatedCox, GatedRegressor
+from stochgate.estimators.reduced import OF_ALL_COLUMNS
 from stochgate.files.container import read_file, write_file
 from stochgate.files.errors import Fault, ModelFileError
 from stochgate.files.parts import Factory, describe_parameters, read_parameters
@@ -29,7 +30,6 @@ ESTIMATORS: dict[str, type[Any]] = {
     "GatedRegressor": GatedRegressor,
     "GatedCox": GatedCox,
 }
-_OF_ALL_COLUMNS = ("feature_groups", "costs", "always_keep")
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
@@ -72,7 +72,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     model._validate_params()
     small = model if model._is_reduced else model._cut_down()
     values, left_out = describe_parameters(small)
-    left_out += [of_all for of_all in _OF_ALL_COLUMNS if getattr(model, of_all) is not None]
+    left_out += [of_all for of_all in OF_ALL_COLUMNS if getattr(model, of_all) is not None]
     described: dict[str, tuple[Any, dict[str, Any]]] = {
         "columns": describe_table(small._table, getattr(small, "feature_names_in_", None)),
         "target": DESCRIBE[name](small),

@@ -138,10 +138,6 @@ class Classification(Objective):
     def total(self, rows: Rows, weights: Tensor, learned: Learned) -> Tensor:  # noqa: D102
         return self.weigh(rows, weights, learned).sum(1)
 
-    def linear_scale(self, output: Tensor, learned: Learned) -> Tensor:
-        """Return log-odds: of the last of two classes, or of each of many against their mean."""
-        return output if output.shape[2] == 1 else output - output.mean(2, keepdim=True)
-
     def read(self, output: Tensor, learned: Learned) -> Tensor:
         """Return the class probabilities, shape (n_models, n_samples, n_classes)."""
         return self.log_probability(output).exp()

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from stochgate.explain.by_size import best_by_size
 from stochgate.plots.display import CHOSEN, COLOURS, INK, Display, count_axis, name_at_right, need
 
 REASON = (
@@ -151,7 +152,7 @@ def worth_a_line(loss: np.ndarray) -> np.ndarray:
 def losses_by_size(path: Any) -> dict[str, dict[str, np.ndarray]]:
     """Return each network's best held-out loss for every number of features.
 
-    Sets on which the folds disagree are left out: their loss belongs to the folds' own, larger sets.
+    Sets that were not judged as they are, and models on all columns, are left out (`best_by_size`).
 
     Parameters
     ----------
@@ -166,20 +167,16 @@ def losses_by_size(path: Any) -> dict[str, dict[str, np.ndarray]]:
     Examples
     --------
     >>> from stochgate.plots.path import losses_by_size
-    >>> row = {"network": "mlp", "n_features": 2, "n_by_fold": [2, 3], "held_out_sd": 0.1}
+    >>> row = {"network": "mlp", "stage": "path", "n_features": 2, "n_by_fold": [2, 3], "held_out_sd": 0.1}
     >>> losses_by_size([{**row, "held_out_loss": 0.4}, {**row, "held_out_loss": 0.3}])["mlp"]["loss"]
     array([0.3])
     """
     rows = path.to_dict("records") if hasattr(path, "to_dict") else path
-    best: dict[str, dict[int, Any]] = {}
-    for row in rows:
-        n, of = row["n_features"], best.setdefault(row["network"], {})
-        agreed = n > 0 and 2 * n >= np.mean(row["n_by_fold"]) and np.isfinite(row["held_out_loss"])
-        if agreed and (n not in of or row["held_out_loss"] < of[n]["held_out_loss"]):
-            of[n] = row
+    networks = dict.fromkeys(row["network"] for row in rows)
+    best = {name: best_by_size([row for row in rows if row["network"] == name]) for name in networks}
     columns = {"n_features": "n_features", "loss": "held_out_loss", "sd": "held_out_sd"}
     return {
-        network: {name: np.array([of[n][column] for n in sorted(of)]) for name, column in columns.items()}
+        network: {name: np.array([of[n][column] for n in of]) for name, column in columns.items()}
         for network, of in best.items()
         if of
     }

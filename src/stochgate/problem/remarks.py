@@ -8,7 +8,8 @@ from scipy import sparse
 
 from stochgate.problem.problem import Problem
 
-FEWEST_ROWS = 20  # of fewer rows a column may agree with y by chance
+FEWEST_ROWS = 20  # of fewer rows a column may agree with y by chance,
+FEWEST_OTHERS = 5  # as may one that has the same value in all rows but so many
 MOST_NAMED = 5
 
 
@@ -71,8 +72,9 @@ def find_remarks(problem: Problem) -> Remarks:
         told_apart = np.zeros(X.shape[1], dtype=bool)
         for values, is_label in answers:
             given_away |= has_one_value_per_class(X, values) if is_label else follows(X, values)
-            if is_label:
+            if is_label and np.bincount(values).min() >= FEWEST_OTHERS:
                 told_apart |= has_classes_apart(X, values)
+        given_away &= varies_in_several_rows(X, given_away)
         given = _features(problem, given_away)
         apart = [j for j in _features(problem, told_apart) if j not in given]
         numbered = [j for j in _features(problem, numbers_rows(X)) if j not in given]
@@ -105,7 +107,7 @@ def has_classes_apart(X: np.ndarray, label: np.ndarray) -> np.ndarray:
     low, high = _ranges(X, label)
     order = np.argsort(low, axis=0)
     low, high = np.take_along_axis(low, order, axis=0), np.take_along_axis(high, order, axis=0)
-    return np.all(high[:-1] < low[1:], axis=0)
+    return np.all(high[:-1] < low[1:], axis=0) & (len(low) > 1)
 
 
 def follows(X: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -120,6 +122,14 @@ def follows(X: np.ndarray, y: np.ndarray) -> np.ndarray:
     """
     steps = np.diff(X[np.argsort(y, kind="stable")], axis=0)
     return (np.all(steps >= 0, axis=0) | np.all(steps <= 0, axis=0)) & np.any(steps, axis=0)
+
+
+def varies_in_several_rows(X: np.ndarray, asked: np.ndarray) -> np.ndarray:
+    """Return which of the columns asked for differ from their most frequent value in at least 5 rows."""
+    found = np.zeros(X.shape[1], dtype=bool)
+    for j in np.flatnonzero(asked):
+        found[j] = len(X) - np.unique(X[:, j], return_counts=True)[1].max() >= FEWEST_OTHERS
+    return found
 
 
 def numbers_rows(X: np.ndarray) -> np.ndarray:

@@ -78,8 +78,8 @@ def encode_table(table: Table, encoding: TableEncoding) -> Any:
     """Return the columns of numbers of a table; one without any is refused."""
     if not encoding.counts().any():
         raise ValueError(
-            "X has no column to learn from: all of them hold text with too many different values, as ids "
-            "and notes do."
+            "X has no column to learn from: all of them hold text, of one value only or of too many "
+            "different ones, as ids and notes do."
         )
     return encoding.apply(table)
 

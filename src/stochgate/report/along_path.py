@@ -4,14 +4,13 @@ from typing import Any
 
 import numpy as np
 
+from stochgate.explain.by_size import best_by_size
 from stochgate.report.columns import Columns
 from stochgate.report.plain import to_records
 
 MOST_LISTED = 200
 MOST_LEFT = 100
 MOST_SIZES = 40
-AGREED = 0.75  # how near the folds' numbers of features must be to that of the set, as a mean ratio
-JOINT = ("growing", "team")  # stages that judge one set, whatever the folds opened
 
 
 def describe_path(model: Any, columns: Columns) -> dict[str, Any] | None:
@@ -35,7 +34,8 @@ def describe_path(model: Any, columns: Columns) -> dict[str, Any] | None:
     summary, labels = model.summary(), np.array(columns.labels, dtype=object)
     selected = labels[model.support_].tolist()
     none, every = (_finite(summary.losses.get(of)) for of in ("none", "all"))
-    best = best_by_size(to_records(table), model.n_features_in_)
+    every_size = best_by_size(to_records(table))
+    best = {size: row for size, row in every_size.items() if size < summary.n_features_in}
     best[len(selected)] = _chosen_set(model, summary, to_records(table), selected)
     if none is not None and 0 not in best:
         best[0] = {"features": [], "held_out_loss": none, "held_out_sd": None, "network": None}
@@ -49,43 +49,6 @@ def describe_path(model: Any, columns: Columns) -> dict[str, Any] | None:
     for point in points:
         point["share"] = _share(point["loss"], none, every) if has_gain else None
     return {"points": points, "chosen": sizes.index(len(selected)), "none": none, "all": every}
-
-
-def best_by_size(rows: list[dict[str, Any]], n_columns: int) -> dict[int, dict[str, Any]]:
-    """Return for each number of features the row of the table with the lowest held-out loss.
-
-    Left out are models on all columns, and sets that were not judged as they are: the vote of folds that
-    opened far more features, or far fewer, than the vote has.
-
-    Parameters
-    ----------
-    rows : list of dict
-        From `model.path_`.
-    n_columns : int
-
-    Examples
-    --------
-    >>> from stochgate.report.along_path import best_by_size
-    >>> row = {"stage": "refit", "n_features": 2, "n_by_fold": [2, 3], "held_out_loss": 0.5}
-    >>> best = best_by_size([row, {**row, "held_out_loss": 0.4}, {**row, "n_by_fold": [9, 9]}], 10)
-    >>> {size: found["held_out_loss"] for size, found in best.items()}
-    {2: 0.4}
-    """
-    best: dict[int, dict[str, Any]] = {}
-    for row in rows:
-        size = row["n_features"]
-        if not 0 < size < n_columns or row["stage"] == "all" or not np.isfinite(row["held_out_loss"]):
-            continue
-        if row["stage"] not in JOINT and _agreement(size, row["n_by_fold"]) < AGREED:
-            continue
-        if size not in best or row["held_out_loss"] < best[size]["held_out_loss"]:
-            best[size] = row
-    return best
-
-
-def _agreement(size: int, n_by_fold: list[int]) -> float:
-    """Return how near the folds' numbers of features are to the vote's: 1 where they are the same."""
-    return float(np.mean([min(size, n) / max(size, n) for n in n_by_fold]))
 
 
 def _chosen_set(

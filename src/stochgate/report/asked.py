@@ -74,7 +74,10 @@ def _versions() -> list[dict[str, str]]:
 def _show(value: Any) -> str:
     if isinstance(value, np.ndarray) and value.size > 20:
         return f"<array of shape {value.shape}>"
-    return to_text(repr(value), MOST_OF_A_VALUE)
+    shown = repr(value)
+    if len(shown) > MOST_OF_A_VALUE and hasattr(value, "__len__"):  # code that is cut does not run
+        return f"<{type(value).__name__} of {len(value)}>"
+    return to_text(shown, MOST_OF_A_VALUE)
 
 
 def _same(value: Any, default: Any) -> bool:

@@ -30,6 +30,7 @@ def describe_choice(model: Any, columns: Columns) -> dict[str, Any]:
         "network": summary.network,
         "lam": summary.lam,
         "was_asked_for": getattr(model, "n_features_to_select", None) is not None,
+        "n_rows": len(rows),
         "features": [_describe_feature(row, columns) for row in rows[:MOST_FEATURES]],
     }
 

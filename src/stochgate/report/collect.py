@@ -68,7 +68,7 @@ def collect(
             "target": name,
             "called": called,
             "n_rows": _count_rows(y),
-            "n_columns": int(model.n_features_in_),
+            "n_columns": int(model.summary().n_features_in),
             "named": columns.named,
             **target.describe(model, y),
         },

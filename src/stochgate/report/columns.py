@@ -41,7 +41,8 @@ class Columns:
         if label not in self._place:
             self._place[label] = len(self.names)
             most = MOST_CHARACTERS if len(self.names) < MANY_NAMES else FEW_CHARACTERS
-            self.names.append(to_text(label, most) if self.named else f"column {label}")
+            is_name = self.named or isinstance(label, str)  # groups may have names
+            self.names.append(to_text(label, most) if is_name else f"column {label}")
         return self._place[label]
 
     def places(self, positions: Any) -> list[int]:

@@ -1,5 +1,6 @@
 """Checks of X: numbers, text, missing values, and everything that stands in the way in one message."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,8 @@ from stochgate.tables.table import Table
 
 NUMBERS: dict[str, Any] = {"dtype": [np.float64, np.float32], "ensure_all_finite": False}
 FEWEST_ROWS = 2  # in a fit
-MISSING_ADVICE = "fill it in (for instance with SimpleImputer in a Pipeline), drop the row"
+MISSING_ADVICE = "fill it in (for instance with SimpleImputer in a Pipeline) or drop the row"
+INFINITY_ADVICE = "make it a number or a missing value, or drop the row"
 
 
 def check_table(
@@ -34,14 +36,17 @@ def check_table(
     """
     in_fit, names = texts is None, column_names(X)
     _refuse_duplicate_names(names)
+    if texts and names is None:
+        X = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=object)
     if texts or needs_reading(X):
         validate_data(estimator, X, reset=in_fit, skip_check_array=True)
         _refuse_too_few(X, in_fit)
-        table, obstacles = read_frame(X, lambda numbers: check_array(numbers, **NUMBERS), texts)
+        table, obstacles = read_frame(X, _dense_numbers, texts)
     else:
         table, obstacles = Table(_check_numbers(estimator, X, in_fit), {}), []
     known = getattr(estimator, "feature_names_in_", None)
-    obstacles += _not_finite(table, names if known is None else known.tolist(), allow_missing)
+    names = names if known is None else known.tolist()
+    obstacles += _not_finite(table, names, allow_missing, hasattr(estimator, "missing"))
     refuse(obstacles)
     return table
 
@@ -98,15 +103,22 @@ def _first_text(X: Any) -> tuple[Any, Any] | None:
     return None
 
 
-def _not_finite(table: Table, names: list[Any] | None, allow_missing: bool) -> list[Obstacle]:
-    """Return an obstacle for each column with an infinite number, or a missing one where none may be."""
+def _not_finite(
+    table: Table, names: list[Any] | None, allow_missing: bool, may_allow: bool
+) -> list[Obstacle]:
+    """Return an obstacle for each column with an infinite number, or a missing one where none may be.
+
+    `may_allow` says that the estimator has a parameter `missing`.
+    """
     X, found = table.numbers, []
     is_sparse = sparse.issparse(X)
     values = X.data if is_sparse else X
     with np.errstate(over="ignore", invalid="ignore"):
         if not table.labels and np.isfinite(values.sum(dtype=np.float64)):  # one pass in the usual case
             return []
-    for what, test in (("infinity", np.isinf), ("NaN", np.isnan)):
+    or_else = ", or say missing='auto'" if may_allow and not is_sparse else ""
+    kinds = (("infinity", np.isinf, INFINITY_ADVICE), ("NaN", np.isnan, MISSING_ADVICE + or_else))
+    for what, test, advice in kinds:
         if what == "NaN" and allow_missing and not is_sparse:
             continue
         bad = test(values)
@@ -116,14 +128,20 @@ def _not_finite(table: Table, names: list[Any] | None, allow_missing: bool) -> l
                 continue
             at = rows[columns == column]
             more = f" and {len(at) - 1} more" if len(at) > 1 else ""
-            or_else = " or say missing='auto'" if what == "NaN" and not is_sparse else ""
-            advice = f"{MISSING_ADVICE}{or_else}"
             found.append(Obstacle(_name(names, column), f"{what} in row {at.min()}{more}", advice))
     for column, labels in table.labels.items():
         missing = [] if allow_missing else [i for i, label in enumerate(labels) if label is None]
         if missing:
-            found.append(Obstacle(_name(names, column), f"no text in row {missing[0]}", MISSING_ADVICE))
+            advice = MISSING_ADVICE + or_else
+            found.append(Obstacle(_name(names, column), f"no text in row {missing[0]}", advice))
     return found
+
+
+def _dense_numbers(numbers: Any) -> np.ndarray:
+    with warnings.catch_warnings():  # sparse columns among others are made dense
+        warnings.filterwarnings("ignore", message="pandas.DataFrame with sparse columns")
+        checked = check_array(numbers, accept_sparse="csr", **NUMBERS)
+    return checked.toarray() if sparse.issparse(checked) else checked
 
 
 def _places(X: Any, bad: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

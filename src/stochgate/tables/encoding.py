@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from stochgate.tables.levels import MISSING, Levels
 from stochgate.tables.table import Table
@@ -106,6 +107,8 @@ class TableEncoding:
         missing = table.missing()
         if self.is_plain and not missing.any():
             return table.numbers
+        if sparse.issparse(table.numbers):
+            table = Table(table.numbers.toarray(), table.labels)
         is_missing = np.isnan(table.numbers[:, missing])
         numbers = np.array(table.numbers)
         numbers[:, missing] = np.where(is_missing, self.fill[missing], numbers[:, missing])

@@ -14,6 +14,8 @@ OTHER, MISSING = "(other)", "(missing)"
 def label(value: Any) -> str | None:
     """Return a value as text, None where it is missing; a whole number is written without a point.
 
+    A text that reads like one of our own levels, "(other)" or "(missing)", is put in quotation marks.
+
     Examples
     --------
     >>> from stochgate.tables.levels import label
@@ -24,7 +26,7 @@ def label(value: Any) -> str | None:
         return None
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
         return str(int(value))
-    return str(value)
+    return repr(value) if value in (OTHER, MISSING) else str(value)
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class Levels:
 
     @classmethod
     def learn(cls, labels: np.ndarray) -> "Levels | None":
-        """Return the levels of labels; None where most rows have rare ones, as in ids and free text."""
+        """Return the levels of labels; None where most rows or all have rare ones, as in ids and notes."""
         counts = Counter(labels.tolist())
         n_missing = counts.pop(None, 0)
         ranked = sorted(counts, key=lambda name: (-counts[name], name))
@@ -55,7 +57,7 @@ class Levels:
             kept = [name for name in ranked[:MOST_LEVELS] if counts[name] >= FEWEST_ROWS]
         n_kept = sum(counts[name] for name in kept)
         n_other = len(labels) - n_missing - n_kept
-        if n_other > n_kept and len(ranked) > MOST_LEVELS:
+        if n_other and (not kept or (n_other > n_kept and len(ranked) > MOST_LEVELS)):
             return None
         pooled = [OTHER] * (n_other > 0) + [MISSING] * (n_missing > 0)
         return cls((*kept[:1], *sorted(kept[1:]), *pooled))

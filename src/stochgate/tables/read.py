@@ -89,12 +89,13 @@ def read_column(values: np.ndarray, name: Any, dtype: Any, is_text: bool | None)
     if is_date(dtype):
         return Obstacle(name, f"dates ({dtype})", DATE_ADVICE)
     odd = next((value for value in values if not isinstance(value, (str, type(None), *_NUMBERS))), None)
-    if odd is not None:
-        if isinstance(odd, (date, time, timedelta)):
-            return Obstacle(name, f"dates ({odd})", DATE_ADVICE)
+    if isinstance(odd, (date, time, timedelta)):
+        return Obstacle(name, f"dates ({odd})", DATE_ADVICE)
+    if odd is not None and not is_category(dtype):
         what = f"objects of the type {type(odd).__name__}"
         return Obstacle(name, what, "give one number or one text in each row")
-    if is_text or (is_text is None and is_category(dtype)):
+    has_none = all(value is None for value in values)  # then a column of objects may hold text elsewhere
+    if is_text or (is_text is None and (is_category(dtype) or has_none)):
         return _as_labels(values)
     numbers, first_text = _as_numbers(values)
     if first_text is None:
@@ -123,6 +124,8 @@ def _as_numbers(values: np.ndarray) -> tuple[np.ndarray, int | None]:
         if value is None:
             continue
         try:
+            if isinstance(value, str) and "_" in value:  # Python reads 309_1 as 3091
+                raise ValueError
             numbers[i] = float(value)
         except ValueError:
             first_text = i if first_text is None else first_text

@@ -5,6 +5,7 @@ import gzip
 import io
 import lzma
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,9 @@ _FOREIGN = {
 _WORDS = {r"\t": "\t", "tab": "\t", "space": SPACES, "comma": ",", "semicolon": ";"}
 
 
-def read_table(path: Path, sep: str | None = None) -> tuple[pd.DataFrame, list[str]]:
+def read_table(
+    path: Path, sep: str | None = None, texts: Sequence[str] = ()
+) -> tuple[pd.DataFrame, list[str]]:
     r"""Read a table.
 
     Parameters
@@ -40,6 +43,8 @@ def read_table(path: Path, sep: str | None = None) -> tuple[pd.DataFrame, list[s
         which of them is told by its content.
     sep : str, optional
         The separator of a text file; by default it is found out.
+    texts : sequence of str
+        Columns of a text file that hold text, whatever it looks like.
 
     Returns
     -------
@@ -65,7 +70,7 @@ def read_table(path: Path, sep: str | None = None) -> tuple[pd.DataFrame, list[s
             frame = _tidy(_read_arrow(data))
         else:
             text, on_encoding = _decode(path, data)
-            frame, on_layout = read_text_table(path, text, sep)
+            frame, on_layout = read_text_table(path, text, sep, texts)
             notes = on_encoding + on_layout
     except (UserError, ImportError, MemoryError):
         raise

@@ -3,6 +3,7 @@
 import io
 import re
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +32,9 @@ MISSING_SIGNS = {
 _WRONG_LINE = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
 
 
-def read_text_table(path: Path, text: str, sep: str | None = None) -> tuple[pd.DataFrame, list[str]]:
+def read_text_table(
+    path: Path, text: str, sep: str | None = None, texts: Sequence[str] = ()
+) -> tuple[pd.DataFrame, list[str]]:
     r"""Return the table of a text.
 
     Parameters
@@ -40,6 +43,8 @@ def read_text_table(path: Path, text: str, sep: str | None = None) -> tuple[pd.D
         Whose name says which separator is usual.
     text : str
     sep : str, optional
+    texts : sequence of str
+        Columns that hold text, whatever it looks like.
 
     Examples
     --------
@@ -62,9 +67,10 @@ def read_text_table(path: Path, text: str, sep: str | None = None) -> tuple[pd.D
         notes.append(f"Columns are separated by {NAMES[layout.sep]}.")
     if layout.decimal == ",":
         notes.append("Decimals have a comma.")
-    frame = _parse(path, text, layout)
-    if signs := find_missing_signs(frame, layout.decimal):
-        frame = _parse(path, text, layout, signs)
+    frame = _parse(path, text, layout, texts)
+    numbers = frame.drop(columns=list(texts), errors="ignore")
+    if signs := find_missing_signs(numbers, layout.decimal):
+        frame = _parse(path, text, layout, texts, signs)
         named = ", ".join(sorted({repr(sign) for column in signs.values() for sign in column}))
         notes.append(f"In columns of numbers {named} counts as missing: {list_names(list(signs))}.")
     if _numbers_rows(frame):
@@ -95,7 +101,11 @@ def find_missing_signs(frame: pd.DataFrame, decimal: str = ".") -> dict[str, lis
 
 
 def _parse(
-    path: Path, text: str, layout: Layout, signs: dict[str, list[str]] | None = None
+    path: Path,
+    text: str,
+    layout: Layout,
+    texts: Sequence[str],
+    signs: dict[str, list[str]] | None = None,
 ) -> pd.DataFrame:
     """Return the data frame; lines that are one cell longer than the header begin with the row's name."""
 
@@ -105,6 +115,7 @@ def _parse(
             sep=layout.sep,
             decimal=layout.decimal,
             na_values=signs,
+            dtype=dict.fromkeys(texts, str) or None,
             index_col=index_col,
             low_memory=False,
         )

@@ -66,6 +66,10 @@ def predict_table(
     DataFrame with "prediction" and the probability of each class; with "prediction" alone; or with
     "log_hazard" and survival at each time
     """
+    if not hasattr(model, "feature_names_in_"):
+        raise UserError(
+            "The model was fitted to an array, whose columns have no names: predict with it in Python."
+        )
     lacking = [name for name in model.feature_names_in_ if name not in frame.columns]
     if lacking:
         of = count(len(model.feature_names_in_), "column")
@@ -87,7 +91,16 @@ def _predict(model: Any, X: pd.DataFrame, times: list[float] | None) -> dict[str
     if times is not None:
         raise UsageError("--times is for survival models, and this one predicts no survival: leave it out.")
     if not hasattr(model, "predict_proba"):
-        return {"prediction": model.predict(X)}
+        predicted = model.predict(X)
+        if predicted.ndim == 1:
+            return {"prediction": predicted}
+        return {f"prediction_{i}": values for i, values in enumerate(predicted.T)}
     shares = model.predict_proba(X)
     by_class = {f"probability_{name}": shares[:, i] for i, name in enumerate(model.classes_)}
     return {"prediction": model.classes_[shares.argmax(axis=1)], **by_class}
+
+
+def text_columns(model: Any) -> list[str]:
+    """Return the columns that held text in the fit: "01" is no number there, nor "TRUE" a truth value."""
+    names = getattr(model, "feature_names_in_", None)
+    return [] if names is None else [str(names[j]) for j in model._table.levels]

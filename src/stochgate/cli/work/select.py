@@ -94,10 +94,14 @@ def choose(data: Data, request: Request, watch: Watch) -> Found:
     evaluation = _evaluate(asked, data, request, watch) if request.evaluate else None
     model.callbacks = None
     features = pd.DataFrame(summary.features)
+    summary = replace(summary, n_features_in=data.X.shape[1])
+    model._summary = summary  # for the report and the model file
+    if headline is not None:
+        model._summary = replace(summary, hints=(headline, *summary.hints))
     return Found(
         model=model,
         X=X,
-        summary=replace(summary, n_features_in=data.X.shape[1]),
+        summary=summary,
         headline=headline,
         features=features if extra is None else features.merge(extra, how="left", on="feature"),
         evaluation=evaluation,
@@ -149,6 +153,8 @@ def write_found(found: Found, data: Data, request: Request, folder: Path) -> lis
     if found.model.support_.any():
         stochgate.save(found.model, folder / MODEL)
         written.append(folder / MODEL)
+    else:  # one of an earlier selection would be taken for this one's
+        (folder / MODEL).unlink(missing_ok=True)
     return [*written, write_report(found, data, request, folder / REPORT)]
 
 
@@ -160,7 +166,7 @@ def write_report(found: Found, data: Data, request: Request, path: Path) -> Path
         found.model,
         path,
         found.X,
-        data.y,
+        data.y if request.target is None else pd.Series(data.y, name=request.target),
         evaluation=found.evaluation,
         title=f"{request.data.name}: what tells {request.target or request.time}",
         settings=describe_request(request),

@@ -83,7 +83,7 @@ def draw_features(data: dict[str, Any]) -> Html:
             "show more; n_features_to_select=10 gives the ten best columns all the same."
         )
         return section("features", "The chosen features", tag("p", text))
-    more = chosen["n_features"] - len(rows)
+    more = chosen["n_rows"] - len(rows)
     columns = [column for column in _columns(data) if any(cell is not None for cell in column[1])]
     header = [name for name, _ in columns]
     rows_of_cells = zip(*(cells for _, cells in columns), strict=True)

@@ -49,7 +49,10 @@ def draw_made(data: dict[str, Any]) -> Html:
     repeat = data["repeat"]
     seed = repeat["random_state"]
     told = (
-        SEEDLESS if seed is None else f"With random_state={seed} and these versions the result is the same."
+        SEEDLESS
+        if seed is None
+        else f"With random_state={seed}, these versions and the same rows (with their groups and weights, "
+        "if any) the result is the same."
     )
     parameters = [[each["name"], each["value"], each["default"]] for each in repeat["parameters"]]
     rows = [
