@@ -24,7 +24,8 @@ HEADER = ("feature", "gate", "frequency", "direction", "loss without")
 LEGEND = (
     "frequency: share of the {n_folds} folds that open the feature, with a 95 % interval as if the folds "
     "were independent.",
-    "direction: of the model's output (prediction, log-odds, log hazard) as the feature grows.",
+    "direction: of the model's output (prediction, log-odds, log hazard) as the feature grows; of text, "
+    "its values from the highest output to the lowest.",
     "loss without: rise of the held-out loss when the model is trained again without the feature.",
     "These numbers come from the rows that made the choice; evaluate(model, X, y) gives the honest score.",
 )
