@@ -297,3 +297,10 @@ def test_names_that_are_formulas_are_texts_in_the_table(run, folder):
 def test_the_report_names_the_target(run, table):
     run("select", table, *predict("kind")).succeeds()
     assert "which columns predict kind" in Path("table-selected/report.html").read_text()
+
+
+def test_that_no_column_can_be_spared_is_said(run, table):
+    keep = "x0,x1,x2,x3"
+    advice = "No column could be spared; --k 10"
+    run("select", table, *predict("amount"), "--keep", keep).succeeds(advice)
+    assert advice not in run("select", table, *predict("amount"), "--force", "--k", 1).succeeds().text

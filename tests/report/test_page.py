@@ -271,3 +271,11 @@ def test_numbers_are_written_for_people():
     assert number(-0.0001) == "0.000"
     assert number(-1.5, 1) == "\N{MINUS SIGN}1.5"
     assert count(2, "class") == "2 classes"
+
+
+def test_that_no_column_can_be_spared_is_said():
+    chosen = {"n_features": 5, "n_columns": 5, "verdict": "clear signal", "score_name": "accuracy"}
+    chosen |= {"scores": {"selected": 0.9, "all": 0.9, "none": 0.5}, "losses": {}, "lam": 0.1}
+    told = say_verdict({**chosen, "was_asked_for": False})
+    assert told.startswith("No column could be spared: all 5 reach accuracy 0.900")
+    assert "5 of 5 columns predict" in say_verdict({**chosen, "was_asked_for": True})

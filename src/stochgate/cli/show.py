@@ -87,6 +87,8 @@ class Screen:
             self.say(line, style="bold" if i == 0 else "")
         if len(cells) > 1:
             self.table(cells[0], cells[1:])
+        if found.features.shape[0] > 1 and found.summary.n_features == found.summary.n_features_in:
+            self.say("No column could be spared; --k 10 chooses the ten that predict best together.")
         for line in found.summary._notes():
             line = line.replace(_HONEST, "select --evaluate gives")  # this is no Python
             self.results.print(Text(plain(line), style="dim"))

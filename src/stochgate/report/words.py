@@ -123,6 +123,9 @@ def say_verdict(chosen: dict[str, Any]) -> str:
     if selected is None:
         return f"{of} {_verb(n, 'was', 'were')} taken; how well they predict was not measured."
     without = "" if none is None else f", no column {number(none)}"
+    if n == chosen["n_columns"] > 1 and not chosen["was_asked_for"]:
+        spared = f"No column could be spared: all {n:,} reach {name} {number(selected)} on held-out rows"
+        return f"{spared}{without}. n_features_to_select=10 gives the ten that predict best together."
     if every is None:
         return f"{of} {_verb(n, 'reaches', 'reach')} {name} {number(selected)} on held-out rows{without}."
     well = f"{_verb(n, 'predicts', 'predict')} {_compare(chosen)}"

@@ -168,7 +168,7 @@ def write_report(found: Found, data: Data, request: Request, path: Path) -> Path
         found.X,
         data.y if request.target is None else pd.Series(data.y, name=request.target),
         evaluation=found.evaluation,
-        title=f"{request.data.name}: what tells {request.target or request.time}",
+        title=f"What predicts {request.target or request.time} in {request.data.name}?",
         settings=describe_request(request),
     )
     return path
