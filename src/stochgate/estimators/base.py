@@ -41,6 +41,7 @@ from stochgate.problem.remarks import Remarks, find_remarks
 from stochgate.problem.validation import refuse_diverged
 from stochgate.tables.check import check_table
 from stochgate.tables.encoding import TableEncoding
+from stochgate.tables.table import Table
 
 _OF_ONE_FIT = (
     "_predictor",
@@ -254,9 +255,12 @@ class GatedEstimator(LinearMixin, ReducedMixin, ExportMixin, ExplainMixin, Selec
         check_is_fitted(self)
         if self.n_features_in_ == 0:  # a reduced model that selected nothing
             return self._predictor.outputs(np.empty((_num_samples(X), 0))).double()
-        X = self._own_columns(X)
-        table = check_table(self, X, texts=set(self._table.levels), allow_missing=self.missing == "auto")
-        return self._predictor.outputs(self._table.apply(table)).double()
+        return self._predictor.outputs(self._table.apply(self._read_table(X))).double()
+
+    def _read_table(self, X: Any) -> Table:
+        """Check an X to predict from, of which a reduced model takes its own columns."""
+        texts = set(self._table.levels)
+        return check_table(self, self._own_columns(X), texts=texts, allow_missing=self.missing == "auto")
 
     def _read(self, X: Any) -> np.ndarray:
         """Return predictions as the objective reads them, shape (n_samples, ...)."""

@@ -9,7 +9,6 @@ from torch import Tensor, fx, nn
 
 from stochgate.export.formula import Formula
 from stochgate.export.torch_parts import BaseRate, Team
-from stochgate.tables.check import check_table
 
 
 def to_module(model: Any) -> nn.Module:
@@ -75,8 +74,7 @@ def module_input(model: Any, X: Any) -> Tensor:
             [30.,  1.]], dtype=torch.float64)
     """
     check_is_fitted(model)
-    X = model._own_columns(X)
-    table = check_table(model, X, texts=set(model._table.levels), allow_missing=model.missing == "auto")
+    table = model._read_table(X)
     numbers = table.numbers if isinstance(table.numbers, np.ndarray) else table.numbers.toarray()
     blocks = []
     for j in np.flatnonzero(model.support_).tolist():

@@ -11,6 +11,7 @@ from torch.nn import functional as F
 from stochgate.export.formula import Formula
 from stochgate.export.layers import FoldedLayers
 from stochgate.networks import ModuleNetwork
+from stochgate.networks.module import BASE
 
 _ACTIVATIONS = {
     "relu": torch.relu,
@@ -19,7 +20,6 @@ _ACTIVATIONS = {
     "selu": F.selu,
     "silu": F.silu,
 }
-_BASE = "base."  # what ModuleNetwork calls its own constant
 
 
 class BaseRate(nn.Module):
@@ -155,14 +155,14 @@ class Members(nn.Module):
         super().__init__()
         predictor = formula.predictor
         network: Any = predictor.network
-        self.n_columns, self.has_base = network.n_columns_, _BASE in predictor.parameters
+        self.n_columns, self.has_base = network.n_columns_, BASE in predictor.parameters
         self.has_shift, n_members = predictor.shift is not None, len(predictor.base)
         self.members = nn.ModuleList(_member(predictor, i) for i in range(n_members))
         _keep(self, scale=predictor.scale.unsqueeze(1).numpy(), fed=network.fed_.numpy())
         if predictor.shift is not None:
             _keep(self, shift=predictor.shift.unsqueeze(1).numpy())
         if self.has_base:
-            _keep(self, own_base=predictor.parameters[_BASE].unsqueeze(1).numpy())
+            _keep(self, own_base=predictor.parameters[BASE].unsqueeze(1).numpy())
 
     def forward(self, x: Tensor) -> Tensor:
         """Return each member's outputs, shape (n_members, n_samples, n_outputs)."""
@@ -179,7 +179,7 @@ class Members(nn.Module):
 def _member(predictor: Any, i: int) -> nn.Module:
     """Return the module of one member with its own parameters."""
     module = copy.deepcopy(predictor.network.skeleton_).to_empty(device="cpu")
-    own = {name: p[i] for name, p in predictor.parameters.items() if name != _BASE}
+    own = {name: p[i] for name, p in predictor.parameters.items() if name != BASE}
     module.load_state_dict(own)
     return module
 

@@ -12,8 +12,8 @@ from stochgate.engine.data import DenseColumns
 from stochgate.files.errors import Fault, ModelFileError
 from stochgate.files.reading import Reading, expect, is_count, read_fields
 from stochgate.networks import ModuleNetwork
+from stochgate.networks.module import BASE
 
-_BASE = "base."  # what ModuleNetwork calls its own constant
 _N_TRIED = 4
 _CLOSE = 1e-4  # of the outputs' size; another activation or another order of layers is farther off
 
@@ -68,7 +68,7 @@ def _make(network: ModuleNetwork, n_columns: int, n_outputs: int) -> nn.Module:
 
 def _check_shapes(module: nn.Module, predictor: Predictor) -> None:
     wanted = {name: tuple(p.shape) for name, p in module.named_parameters()}
-    found = {name: tuple(p.shape[1:]) for name, p in predictor.parameters.items() if name != _BASE}
+    found = {name: tuple(p.shape[1:]) for name, p in predictor.parameters.items() if name != BASE}
     for name in sorted({*wanted, *found}):
         if wanted.get(name) != found.get(name):
             raise _another_module(
@@ -81,11 +81,11 @@ def _check_shapes(module: nn.Module, predictor: Predictor) -> None:
         "its models are not as many",
     )
     if predictor.objective.intercept:
-        found_base = predictor.parameters.get(_BASE)
+        found_base = predictor.parameters.get(BASE)
         fits = found_base is not None and found_base.shape == (n_members, n_outputs)
         expect(fits, "its module has no base rate")
     else:
-        expect(_BASE not in predictor.parameters, "its module has a base rate")
+        expect(BASE not in predictor.parameters, "its module has a base rate")
 
 
 def _constants(module: nn.Module) -> dict[str, Tensor]:

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from stochgate.networks.base import Columns, Network, Parameters
 
-_BASE = "base."  # the dot at its end keeps it apart from the names a module gives its parameters
+BASE = "base."  # the dot at its end keeps it apart from the names a module gives its parameters
 
 
 class ModuleNetwork(Network):
@@ -56,7 +56,7 @@ class ModuleNetwork(Network):
         self.n_columns_ = n_columns
         self.fed_: Tensor | None = None
         self._try(parameters, base.new_zeros(len(base), 1, n_columns), n_outputs)
-        return {**parameters, _BASE: base.clone()} if intercept else parameters
+        return {**parameters, BASE: base.clone()} if intercept else parameters
 
     def forward(  # noqa: D102
         self, parameters: Parameters, columns: Columns, scale: Tensor, shift: Tensor | None
@@ -67,8 +67,8 @@ class ModuleNetwork(Network):
         if self.fed_ is not None:  # the module still wants all its columns
             everything = gated.new_zeros(*gated.shape[:2], self.n_columns_)
             gated = everything.index_copy(2, self.fed_.to(gated.device), gated)
-        output = self._run({name: p for name, p in parameters.items() if name != _BASE}, gated)
-        return output + parameters[_BASE].unsqueeze(1) if _BASE in parameters else output
+        output = self._run({name: p for name, p in parameters.items() if name != BASE}, gated)
+        return output + parameters[BASE].unsqueeze(1) if BASE in parameters else output
 
     def floats(self, n_columns: int, n_rows: int, n_outputs: int) -> tuple[int, int]:  # noqa: D102
         shapes = [p.shape for p in self._make(n_columns, n_outputs, seed=0).parameters()]

@@ -43,7 +43,7 @@ def check_table(
         _refuse_too_few(X, in_fit)
         table, obstacles = read_frame(X, _dense_numbers, texts)
     else:
-        table, obstacles = Table(_check_numbers(estimator, X, in_fit), {}), []
+        table, obstacles = Table(_plain_numbers(estimator, X, in_fit), {}), []
     known = getattr(estimator, "feature_names_in_", None)
     names = names if known is None else known.tolist()
     obstacles += _not_finite(table, names, allow_missing, hasattr(estimator, "missing"))
@@ -51,12 +51,12 @@ def check_table(
     return table
 
 
-def check_numbers(estimator: BaseEstimator, X: Any, *, in_fit: bool = True) -> Any:
-    """Check an X that must be numbers, none missing, and return it as an array or a CSR matrix."""
-    return check_table(estimator, X, texts=None if in_fit else set(), allow_missing=False).numbers
+def check_numbers(estimator: BaseEstimator, X: Any) -> Any:
+    """Check the X of a fit that must be numbers, none missing; return it as an array or a CSR matrix."""
+    return check_table(estimator, X, allow_missing=False).numbers
 
 
-def _check_numbers(estimator: BaseEstimator, X: Any, in_fit: bool) -> Any:
+def _plain_numbers(estimator: BaseEstimator, X: Any, in_fit: bool) -> Any:
     dtype = getattr(X, "dtype", None)
     if is_date(dtype):
         refuse([Obstacle(0, f"dates ({dtype})", DATE_ADVICE)])

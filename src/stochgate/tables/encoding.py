@@ -38,7 +38,7 @@ class TableEncoding:
     @classmethod
     def learn(cls, table: Table) -> "TableEncoding":
         """Learn fills and levels; y is not looked at."""
-        n_features, masked = table.shape[1], table.missing()
+        n_features, masked = table.shape[1], table.missing
         fill = np.zeros(n_features)
         known = np.flatnonzero(masked)
         if len(known):
@@ -104,7 +104,7 @@ class TableEncoding:
 
     def apply(self, table: Table) -> Any:
         """Return the columns of a table, shape (n_samples, n_columns); no number is missing in them."""
-        missing = table.missing()
+        missing = table.missing
         if self.is_plain and not missing.any():
             return table.numbers
         if sparse.issparse(table.numbers):

@@ -1,6 +1,7 @@
 """A checked table: its numbers, and the texts of the columns that hold words."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -31,8 +32,9 @@ class Table:
         """Return some of the rows."""
         return Table(self.numbers[rows], {j: labels[rows] for j, labels in self.labels.items()})
 
+    @cached_property
     def missing(self) -> np.ndarray:
-        """Return which columns of numbers have a missing value, shape (n_features,)."""
+        """Which columns of numbers have a missing value, shape (n_features,)."""
         n_features = self.shape[1]
         found = np.zeros(n_features, dtype=bool)
         values = self.numbers.data if sparse.issparse(self.numbers) else self.numbers
