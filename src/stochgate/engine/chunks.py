@@ -11,6 +11,7 @@ from torch import Tensor
 
 from stochgate.engine.backend.cpu_step import may_be_by_hand
 from stochgate.engine.backend.process_settings import process_set_for, useful_threads
+from stochgate.engine.batches import RowStream
 from stochgate.engine.data import Design
 from stochgate.engine.loop import train
 from stochgate.engine.plan import FREE, OPEN, Plan
@@ -28,7 +29,13 @@ PER_GATE = 1000
 OF_TEAMS = ("train_loss", "held_out_loss", "block_loss", "shrunk_loss")
 
 
-def execute(plan: Plan, design: Design, target: Target, callbacks: tuple[Callback, ...] = ()) -> Trained:
+def execute(
+    plan: Plan,
+    design: Design,
+    target: Target,
+    callbacks: tuple[Callback, ...] = (),
+    stream: RowStream | None = None,
+) -> Trained:
     """Train a plan, in several stacks when it needs more memory than it may take or several cores help.
 
     On a CPU each core trains a stack of its own, where the steps are written out (`backend/cpu_step.py`).
@@ -39,10 +46,10 @@ def execute(plan: Plan, design: Design, target: Target, callbacks: tuple[Callbac
 
     Parameters
     ----------
-    plan, design, target, callbacks : as in `train`
+    plan, design, target, callbacks, stream : as in `train`
     """
     if plan.n_members > 1 and plan.test_weights is None:  # nothing is judged: members may be trained apart
-        trained = execute(replace(plan, n_members=1), design, target, callbacks)
+        trained = execute(replace(plan, n_members=1), design, target, callbacks, stream)
         models = replace(trained.models, plan=replace(trained.models.plan, n_members=plan.n_members))
         losses = {name: mean_of_members(trained, name, plan.n_members) for name in OF_TEAMS}
         return replace(trained, models=models, **losses)
@@ -67,10 +74,13 @@ def execute(plan: Plan, design: Design, target: Target, callbacks: tuple[Callbac
     n_threads = 1 if n_side_by_side > 1 else n_threads
     with process_set_for(n_threads, plan.training.tf32, device, keep_memory=not by_hand):
         if len(pieces) == 1:
-            return train(plan, design, target, callbacks)
+            return train(plan, design, target, callbacks, stream=stream)
         callbacks = (one_at_a_time(callbacks),) if callbacks else ()
         parts = side_by_side(
-            [partial(train, plan.take(piece), design, target, callbacks, piece) for piece in pieces],
+            [
+                partial(train, plan.take(piece), design, target, callbacks, piece, stream)
+                for piece in pieces
+            ],
             n_side_by_side,
         )
     return join_results(plan, parts, torch.cat(pieces))

@@ -2,21 +2,22 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import cycle, islice, repeat
+from itertools import repeat
 
 import torch
 from torch import Tensor
 
 from stochgate.engine.backend.cpu_packing import own_columns_of, pack
 from stochgate.engine.backend.cpu_step import layers_by_hand
-from stochgate.engine.data import Columns, Design, learn_scaling
+from stochgate.engine.batches import RowStream, batches
+from stochgate.engine.data import Design, learn_scaling
 from stochgate.engine.descent import make_descent
 from stochgate.engine.optimizers import AnyOptimizer
 from stochgate.engine.plan import CLOSED, FREE, Plan
 from stochgate.engine.record import Callback, Record, snapshot_steps
 from stochgate.engine.steps import make_optimizer, make_step, network_lr, set_lr
 from stochgate.engine.trained import Models, Trained
-from stochgate.objectives.base import Rows, Target
+from stochgate.objectives.base import Target
 from stochgate.streams import GATES, distinct, fold, uniform
 
 # Random numbers drawn at once: many, to spread the cost of launching, but not more than a cache holds.
@@ -29,6 +30,7 @@ def train(
     target: Target,
     callbacks: tuple[Callback, ...] = (),
     numbers: Tensor | None = None,
+    stream: RowStream | None = None,
 ) -> Trained:
     """Train all models of a plan together.
 
@@ -45,6 +47,9 @@ def train(
         Each is called with a `Snapshot` every time one is taken.
     numbers : int64 Tensor, shape (n_models,), optional
         What callbacks are told the models are called; 0, 1, ... by default.
+    stream : RowStream, optional
+        Where each step's rows come from. Those of `design` and `target` are then a sample of them, from
+        which scales are learnt and on which snapshots are taken.
 
     Returns
     -------
@@ -53,7 +58,7 @@ def train(
     training = plan.training
     models, packing = start(plan, design, target), None
     layers = layers_by_hand(models, design)
-    if layers is not None:
+    if layers is not None and stream is None:
         models, design, packing = pack(models, design, layers)
     record = Record(models, target, numbers)
     optimizer: AnyOptimizer
@@ -65,13 +70,12 @@ def train(
     noise = draw_noise(plan, design.n_gates, 0)
     last_step = min(plan.last_step or training.n_steps, training.n_steps)
     snapshots = snapshot_steps(plan) | {last_step}
-    batch = batches(design, target, plan)
+    batch = batches(design, target, plan) if stream is None else stream.batches(design, plan)
     for step in range(1, last_step + 1):
-        columns, rows, index = next(batch)
         lam = models.plan.lam * training.penalty_factor((step - 1) / training.n_steps)
         if not plan.accelerated:
             set_lr(optimizer, network_lr(training, step - 1))
-        take_step(columns, rows, index, next(noise), lam)
+        take_step(next(batch), next(noise), lam)
         if step in snapshots:
             going_on = record.add(step, models, design, callbacks)
             if len(going_on) < models.plan.n_models:
@@ -121,33 +125,6 @@ def draw_noise(plan: Plan, n_gates: int, step: int) -> Iterator[Tensor]:
         noise = plan.gate.noise(uniform(keys, gates, plan.weights.dtype))
         yield from noise.index_select(2, place)
         step += block
-
-
-def batches(
-    design: Design, target: Target, plan: Plan, step: int = 0
-) -> Iterator[tuple[Columns, Rows, Tensor | None]]:
-    """Yield the columns, rows of y and their index of each step, the same for all models.
-
-    Rows that take turns go on after `step`; mini-batches, which are drawn anew, are always the first ones.
-    """
-    training, columns = plan.training, design.columns
-    size = training.batch_size
-
-    def batch(index: Tensor, once: bool) -> tuple[Columns, Rows, Tensor | None]:
-        there = index.to(plan.weights.device)
-        return columns.rows(there, once), plan.objective.take(target.rows, there), there
-
-    if plan.turns:
-        yield from islice(cycle([batch(index, once=False) for index in plan.turns]), step, None)
-    elif size is None or size >= columns.n_samples:
-        yield from repeat((columns, target.rows, None))
-    else:
-        generator = torch.Generator().manual_seed(plan.data_seed)
-        order: list[Tensor] = []
-        while True:
-            if not order:
-                order = list(torch.randperm(columns.n_samples, generator=generator).split(size))[::-1]
-            yield batch(order.pop(), once=True)
 
 
 def drop_stopped(models: Models, optimizer: AnyOptimizer, going_on: Tensor) -> tuple[Models, AnyOptimizer]:

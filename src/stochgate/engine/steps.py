@@ -7,18 +7,18 @@ import torch
 from torch import Tensor
 
 from stochgate.engine.backend.cpu_step import make_cpu_step
-from stochgate.engine.data import Columns, DenseColumns, Design
+from stochgate.engine.batches import Batch
+from stochgate.engine.data import DenseColumns, Design
 from stochgate.engine.optimizers import Adam, AnyOptimizer
 from stochgate.engine.trained import Models
 from stochgate.engine.training import Training
-from stochgate.objectives.base import Rows
 
-Step = Callable[[Columns, Rows, Tensor | None, Tensor, Tensor], None]
+Step = Callable[[Batch, Tensor, Tensor], None]
 _WARM_UP = 3  # steps before a GPU's is recorded, so that all buffers exist
 
 
 def make_step(models: Models, design: Design, optimizer: AnyOptimizer) -> Step:
-    """Return a function of (columns, rows, index, noise, lam) that trains the models by one step.
+    """Return a function of (batch, noise, lam) that trains the models by one step.
 
     On a GPU, where launching the many small operations of a step takes longer than they do, a step over
     rows that come again is recorded once as a CUDA graph and then replayed.
@@ -27,8 +27,8 @@ def make_step(models: Models, design: Design, optimizer: AnyOptimizer) -> Step:
     if by_hand is not None:
         return by_hand
 
-    def step(columns: Columns, rows: Rows, index: Tensor | None, noise: Tensor, lam: Tensor) -> None:
-        value = risk(models, design, columns, rows, index, noise)
+    def step(batch: Batch, noise: Tensor, lam: Tensor) -> None:
+        value = risk(models, design, batch, noise)
         if not models.none_free:
             value = value + lam * models.penalty()
         own = models.plan.network.penalty(models.parameters)
@@ -49,15 +49,13 @@ class GraphedStep:
         self.step = step
         self.recordings: dict[int, Recording] = {}
 
-    def __call__(
-        self, columns: Columns, rows: Rows, index: Tensor | None, noise: Tensor, lam: Tensor
-    ) -> None:
+    def __call__(self, batch: Batch, noise: Tensor, lam: Tensor) -> None:
         """Take a step, recorded where the columns come again."""
         take = self.step
-        if isinstance(columns, DenseColumns) and not columns.once:
-            take = self.recordings.setdefault(id(columns), Recording(self.step))
+        if isinstance(batch.columns, DenseColumns) and not batch.columns.once:
+            take = self.recordings.setdefault(id(batch.columns), Recording(self.step))
         with torch.cuda.device(noise.device):
-            take(columns, rows, index, noise, lam)
+            take(batch, noise, lam)
 
 
 class Recording:
@@ -66,18 +64,16 @@ class Recording:
     def __init__(self, step: Step):
         self.step, self.taken = step, 0
 
-    def __call__(
-        self, columns: Columns, rows: Rows, index: Tensor | None, noise: Tensor, lam: Tensor
-    ) -> None:
+    def __call__(self, batch: Batch, noise: Tensor, lam: Tensor) -> None:
         """Take a step; the first ones as they are, one records, the others replay it."""
         self.taken += 1
         if self.taken <= _WARM_UP:
-            _aside(lambda: self.step(columns, rows, index, noise, lam))
+            _aside(lambda: self.step(batch, noise, lam))
             return
         if self.taken == _WARM_UP + 1:
             self.noise, self.lam, self.graph = noise.clone(), lam.clone(), torch.cuda.CUDAGraph()
             with torch.cuda.graph(self.graph):
-                self.step(columns, rows, index, self.noise, self.lam)
+                self.step(batch, self.noise, self.lam)
         self.noise.copy_(noise)
         self.lam.copy_(lam)
         self.graph.replay()
@@ -92,26 +88,19 @@ def _aside(action: Callable[[], None]) -> None:
     current.wait_stream(stream)
 
 
-def risk(
-    models: Models,
-    design: Design,
-    columns: Columns,
-    rows: Rows,
-    index: Tensor | None,
-    noise: Tensor,
-) -> Tensor:
+def risk(models: Models, design: Design, batch: Batch, noise: Tensor) -> Tensor:
     """Return each model's mean loss on a batch, averaged over the draws, shape (n_models,).
 
     A batch stands for its share of all rows: its summed loss is divided by that share of the model's
     total weight, so that batches average to the full loss and one without weight adds 0.
     """
     plan = models.plan
-    weights = plan.weights if index is None else plan.weights[:, index]
-    total = models.total * (columns.n_samples / design.columns.n_samples)
+    weights = batch.weigh(plan)
+    total = models.total * (batch.columns.n_samples / design.columns.n_samples)
     losses = []
     for draw in range(plan.training.n_draws):
-        output = models.outputs(models.draw(noise[draw]), design, columns)
-        losses.append(plan.objective.loss(output, rows, weights, models.learned))
+        output = models.outputs(models.draw(noise[draw]), design, batch.columns)
+        losses.append(plan.objective.loss(output, batch.rows, weights, models.learned))
     loss = losses[0] if len(losses) == 1 else torch.stack(losses).mean(0)
     return loss / total.clamp_min(torch.finfo(total.dtype).tiny)
 

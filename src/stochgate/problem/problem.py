@@ -1,6 +1,6 @@
 """The problem: parts and data of one fit, checked and ready, from which plans are made."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -9,9 +9,10 @@ import torch
 from sklearn.base import clone
 from torch import Tensor
 
-from stochgate.engine import CLOSED, FREE, OPEN, Design, Inputs, Plan, Trained, Training, execute, make_plan
+from stochgate.engine import CLOSED, FREE, OPEN, Design, Inputs, Plan, Trained, Training, make_plan
 from stochgate.engine.data import learn_scaling
 from stochgate.engine.record import Callback
+from stochgate.engine.runner import Runner
 from stochgate.gates import Gate
 from stochgate.networks import Network
 from stochgate.objectives import Objective, Target
@@ -54,6 +55,8 @@ class Problem:
     blocks : ndarray of int, shape (n_samples,)
         Parts of the rows; each judges the models of the folds that hold it out.
     callbacks : tuple of callables
+    runner : Runner
+        Where plans are trained.
     """
 
     gate: Gate
@@ -74,6 +77,7 @@ class Problem:
     draw_in: bool = False
     seed: int = 0
     callbacks: tuple[Callback, ...] = ()
+    runner: Runner = field(default_factory=Runner)
 
     @cached_property
     def gated_network(self) -> Network:
@@ -166,7 +170,7 @@ class Problem:
         used = (plan.fixed != CLOSED).any(0)
         narrow = bool(used.any()) and not bool(used.all())
         design = self.design.narrow(used) if narrow else self.design
-        return execute(plan, design, self.target, self.callbacks), design
+        return self.runner.run(plan, design, self.target, self.callbacks), design
 
     def fold_weights(self, folds: np.ndarray, n_cells: int = 1) -> tuple[Tensor, Tensor]:
         """Return the weights models learn from and are judged by, shape (n_cells * n_folds, n_samples)."""

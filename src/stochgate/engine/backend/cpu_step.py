@@ -13,12 +13,13 @@ from torch import Tensor
 
 from stochgate.engine.backend.cpu_packing import OwnColumns, OwnProduct
 from stochgate.engine.backend.cpu_product import Buffers, Product
-from stochgate.engine.data import Columns, DenseColumns, Design
+from stochgate.engine.batches import Batch
+from stochgate.engine.data import DenseColumns, Design
 from stochgate.engine.optimizers import AnyOptimizer
 from stochgate.engine.plan import FREE, Plan
 from stochgate.engine.trained import Models
 from stochgate.networks.base import Layers
-from stochgate.objectives.base import Rows, Slope
+from stochgate.objectives.base import Slope
 
 _APPLY: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": torch.relu_,
@@ -79,13 +80,11 @@ class CpuStep:
         self.first: Product | OwnProduct = product(layers.weights[0], models.scaling.shift, self.buffers)
 
     @torch.no_grad()
-    def __call__(
-        self, columns: Columns, rows: Rows, index: Tensor | None, noise: Tensor, lam: Tensor
-    ) -> None:
+    def __call__(self, batch: Batch, noise: Tensor, lam: Tensor) -> None:
         """Take a step."""
         z = self.models.draw(noise[0])  # (n_models, n_gates)
-        outputs = self._forward(columns, z)
-        grad = self._slope(columns, rows, index)(outputs[-1].transpose(1, 2)).transpose(1, 2)
+        outputs = self._forward(batch.columns, z)
+        grad = self._slope(batch)(outputs[-1].transpose(1, 2)).transpose(1, 2)
         of_scale = self._backward(outputs, grad.contiguous())
         if of_scale is not None:
             self._gates_backward(of_scale, noise[0], lam)
@@ -113,13 +112,13 @@ class CpuStep:
             outputs.append(h)
         return outputs
 
-    def _slope(self, columns: Any, rows: Rows, index: Tensor | None) -> Slope:
+    def _slope(self, batch: Batch) -> Slope:
         """Return the loss's gradient on a batch, as a function of the outputs."""
+        columns: Any = batch.columns
         if id(columns) in self.slopes:
             return self.slopes[id(columns)]
         models = self.models
-        weights = models.plan.weights if index is None else models.plan.weights[:, index]
-        slope = models.plan.objective.slope(rows, weights, models.learned)
+        slope = models.plan.objective.slope(batch.rows, batch.weigh(models.plan), models.learned)
         total = models.total * (columns.n_samples / self.design.columns.n_samples)
         share = total.clamp_min(torch.finfo(total.dtype).tiny).reciprocal().view(-1, 1, 1)
 
