@@ -15,6 +15,7 @@ from stochgate.estimators import (
 from stochgate.evaluation.evaluate import Evaluation, evaluate
 from stochgate.explain.summary_table import Summary
 from stochgate.files import ModelFileError, load, save
+from stochgate.sources.opening import Stream
 from stochgate.stability.selector import StabilitySelector
 from stochgate.survival import survival_target
 
@@ -35,6 +36,7 @@ __all__ = [
     "NoFeatureSelectedWarning",
     "Snapshot",
     "StabilitySelector",
+    "Stream",
     "Summary",
     "Training",
     "evaluate",

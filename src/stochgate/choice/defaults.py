@@ -46,6 +46,8 @@ class Defaults:
     rows_per_final_step: int = 1000  # the final model, and models whose residuals are looked at
     rows_of_linear: int = 8000  # a linear model that is judged learns from so many, the same at each step
     most_parts: int = 8  # parts of the rows that are kept apart; more are gathered as mini-batches
+    streamed_steps: int = 1000  # of a stream: steps see so many rows that these see all of them once,
+    most_streamed: int = 8192  # but not more than this, for their memory: then there are more steps
     most_judging: int = 5000  # rows: losses differ by far more between folds than by the luck of so many,
     fewest_judging: int = 50  # but of every class in every fold at least these
 

@@ -10,6 +10,7 @@ from stochgate.choice.comparison import Comparison
 from stochgate.choice.defaults import DEFAULTS
 from stochgate.choice.gate_history import GateHistory, read_history
 from stochgate.choice.recipe import Recipe
+from stochgate.choice.rows import for_stream
 from stochgate.choice.rules import Candidate
 from stochgate.choice.sets.refits import team_size
 from stochgate.choice.signal import Signal
@@ -121,7 +122,7 @@ def train_final(choice: Choice) -> FinalModel:
         problem=problem,
         lam=choice.lam,
         choice=choice,
-        shrink=recipe.shrink,
+        shrink=recipe.shrink if problem.stream is None else 1.0,  # all rows leave nothing to be too sure of
     )
 
 
@@ -146,5 +147,8 @@ def train_at(problem: Problem, lam: float) -> FinalModel:
         training={"patience": problem.training.patience},
         test_weights=rows[1:] if held_out.any() else None,
     )
-    trained, design = problem.execute(plan)
+    stream = problem.stream
+    if stream is not None:
+        plan, stream = for_stream(plan, stream.n_rows), stream.without(held_out)
+    trained, design = problem.execute(plan, stream)
     return FinalModel(trained=trained, design=design, problem=problem, lam=lam)

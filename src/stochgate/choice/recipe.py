@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from stochgate.choice.defaults import DEFAULTS
-from stochgate.choice.rows import with_fewer_rows
+from stochgate.choice.rows import for_stream, with_fewer_rows
 from stochgate.choice.rules import Candidate
 from stochgate.choice.sets.cells import REFITS
 from stochgate.choice.sets.refits import plan_refits
@@ -58,6 +58,8 @@ class Recipe:
             plan = plan_refits(problem, seed, weights, fixed, n_members=n_members, **others)
         else:
             plan = problem.plan(self.lam, seed, weights, fixed, **others)
+        if test is None and problem.stream is not None:  # the final model sees all rows
+            return problem.execute(for_stream(plan, problem.stream.n_rows), problem.stream)
         return problem.execute(with_fewer_rows(plan, DEFAULTS.rows_per_final_step))
 
 

@@ -81,6 +81,29 @@ def with_fewer_rows(plan: Plan, enough: int | None = None) -> Plan:
     return replace(plan, turns=order.tensor_split(n_parts))
 
 
+def for_stream(plan: Plan, n_rows: int) -> Plan:
+    """Let the steps of a plan see every row of a stream, in mini-batches.
+
+    What the user has said of mini-batches holds, and then the number of steps does too. Otherwise there are
+    at least as many steps as it takes to see every row once.
+
+    Parameters
+    ----------
+    plan : Plan
+    n_rows : int
+        Of the stream.
+    """
+    given = plan.training
+    size, n_steps = given.batch_size, given.n_steps
+    if size is None:
+        few, many = DEFAULTS.rows_per_final_step, DEFAULTS.most_streamed
+        size = int(np.clip(n_rows // DEFAULTS.streamed_steps, few, many))
+        n_steps = max(n_steps, -(-n_rows // size))
+    training = clone(given).set_params(batch_size=size, n_steps=n_steps)
+    judged = _judged(plan) if plan.objective.by_row else None
+    return replace(plan, training=training, judged=judged, last_step=None, accelerated=False)
+
+
 def _judged(plan: Plan) -> torch.Tensor | None:
     """Return the rows on which snapshots are taken, None for all: those that judge, or some of many."""
     n_samples, device = plan.weights.shape[1], plan.weights.device

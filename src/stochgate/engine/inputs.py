@@ -11,6 +11,7 @@ from stochgate.engine.data import Columns, DenseColumns, SparseColumns
 from stochgate.networks import Encoding, Network
 
 _ROWS = 10_000
+_AT_ONCE = 1 << 18  # numbers
 FAR_OUT, REACH = 6.0, 3.0  # a column is drawn in from so many standard deviations on, to within so many
 SMALL = 2 << 30  # bytes up to which sparse columns are made dense on a GPU, which multiplies these faster
 
@@ -108,11 +109,28 @@ class Inputs:
             columns = SparseColumns(X, dtype, device)
             small = device.type == "cuda" and X.shape[0] * X.shape[1] * dtype.itemsize <= SMALL
             return DenseColumns(columns.dense(), was_sparse=True) if small else columns
+        return DenseColumns(self._scaled(X).to(device, dtype))
+
+    def _scaled(self, X: np.ndarray) -> torch.Tensor:
         X = X if self.encoding is None else self.encoding.transform(X)
         scaled = X - self.center
         scaled /= self.scale
-        scaled = scaled if self.reach is None else _draw_in(scaled, self.reach)
-        return DenseColumns(torch.from_numpy(scaled).to(device, dtype))
+        return torch.from_numpy(scaled if self.reach is None else _draw_in(scaled, self.reach))
+
+    def rounded(self) -> "Inputs":
+        """Return inputs whose numbers single precision holds, the scale a power of two.
+
+        Then single precision makes the same columns of single numbers as double precision does.
+        """
+        center = self.center.astype(np.float32).astype(np.float64)
+        return replace(self, center=center, scale=np.exp2(np.round(np.log2(self.scale))))
+
+    def tensor(self, X: np.ndarray, dtype: torch.dtype) -> torch.Tensor:
+        """Return a block of dense rows, encoded and scaled by `rounded` inputs."""
+        if X.dtype != np.float32 or dtype != torch.float32 or self.encoding or self.reach is not None:
+            return torch.cat([self._scaled(part).to(dtype) for part in np.array_split(X, _pieces(X))])
+        center, factor = (torch.from_numpy(v.astype(np.float32)) for v in (self.center, 1 / self.scale))
+        return torch.sub(torch.from_numpy(X), center).mul_(factor)
 
 
 def reach_of(X: np.ndarray | sparse.csr_array) -> np.ndarray:
@@ -133,6 +151,11 @@ def reach_of(X: np.ndarray | sparse.csr_array) -> np.ndarray:
     spread = np.sqrt(variance)
     is_far = near & (spread > 0) & (np.maximum(highest - mean, mean - lowest) > FAR_OUT * spread)
     return np.where(is_far, REACH * spread, np.inf)
+
+
+def _pieces(X: np.ndarray) -> int:
+    """Return into how many parts rows are cut, so that double precision stays in a cache."""
+    return max(1, len(X) * X.shape[1] // _AT_ONCE)
 
 
 def _draw_in(values: np.ndarray, reach: np.ndarray) -> np.ndarray:

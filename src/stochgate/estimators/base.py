@@ -36,9 +36,11 @@ from stochgate.gates import Gate
 from stochgate.networks import Network
 from stochgate.objectives import Objective
 from stochgate.problem.from_estimator import make_problem
+from stochgate.problem.from_stream import make_streamed_problem
 from stochgate.problem.problem import Problem
 from stochgate.problem.remarks import Remarks, find_remarks
 from stochgate.problem.validation import refuse_diverged
+from stochgate.sources.opening import is_stream
 from stochgate.tables.check import check_table
 from stochgate.tables.encoding import TableEncoding
 from stochgate.tables.table import Table
@@ -118,16 +120,21 @@ class GatedEstimator(LinearMixin, ReducedMixin, ExportMixin, ExplainMixin, Selec
         """Return the estimator's objective."""
         raise NotImplementedError
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> "GatedEstimator":
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None
+    ) -> "GatedEstimator":
         """Select features and train the model.
 
         Parameters
         ----------
         X : array, DataFrame or sparse matrix, shape (n_samples, n_features)
+            Or a table that is read block by block (docs/out-of-core.md): a path, a pyarrow dataset, an
+            array of Zarr or HDF5, blocks (X, y), or a `Stream` of one of them.
         y : the target; see the class
-        sample_weight : array, shape (n_samples,), optional
+            Of a table on disk the name of its column, or their names; of blocks None.
+        sample_weight : array, shape (n_samples,), or the name of a column, optional
             Weights of the rows inside the loss; 0 equals the row removed.
-        groups : array, shape (n_samples,), optional
+        groups : array, shape (n_samples,), or the name of a column, optional
             Which rows belong together (patients, batches): folds keep them together, and there is no second
             look at residuals, which takes rows for independent.
 
@@ -187,7 +194,8 @@ class GatedEstimator(LinearMixin, ReducedMixin, ExportMixin, ExplainMixin, Selec
         """Check parameters and data; return the problem, and the groups of the rows that count."""
         training = Training() if self.training is None else self.training
         objective = self._make_objective(training)
-        return make_problem(self, objective, training, X, y, sample_weight, groups, callbacks)
+        make = make_streamed_problem if is_stream(X, y) else make_problem
+        return make(self, objective, training, X, y, sample_weight, groups, callbacks)
 
     def _keep(self, final: FinalModel) -> None:
         """Set the fitted attributes from a trained team."""

@@ -97,6 +97,15 @@ class Objective(BaseEstimator, ABC):
     def encode(self, y: ArrayLike) -> Target:
         """Check y and encode it."""
 
+    @abstractmethod
+    def encode_more(self, y: Any, facts: dict[str, Any]) -> Rows:
+        """Encode further rows of a y of which others were encoded, whose facts are given."""
+
+    @classmethod
+    def kinds_of(cls, y: Any) -> np.ndarray:
+        """Return a label of each row of a y as it was given; of rare kinds a sample has more rows."""
+        return np.zeros(len(y), dtype=int)
+
     def take(self, rows: Rows, index: Tensor) -> Rows:
         """Return the rows of a mini-batch."""
         return {name: value[index] for name, value in rows.items()}

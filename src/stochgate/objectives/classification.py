@@ -53,12 +53,31 @@ class Classification(Objective):
             raise ValueError(
                 f"y contains one class only ({classes[0]!r}); a classifier needs at least two classes."
             )
+        rows = self._rows(label, classes)
+        return Target(rows, 1 if len(classes) == 2 else len(classes), {"classes": classes})
+
+    def encode_more(self, y: Any, facts: dict[str, Any]) -> Rows:  # noqa: D102
+        labels, classes = np.asarray(y), facts["classes"]
+        _refuse_missing_labels(labels)
+        place = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
+        unknown = np.flatnonzero(classes[place] != labels)
+        if len(unknown):
+            raise ValueError(f"y holds the class {labels[unknown[0]]!r}, which was not there before.")
+        return self._rows(place, classes)
+
+    def _rows(self, label: np.ndarray, classes: np.ndarray) -> Rows:
         rows = {"label": torch.from_numpy(label.astype(np.int64))}
-        facts = {"classes": classes}
         if isinstance(self.class_weight, Mapping):
             factor = _read_class_weight(self.class_weight, classes)
             rows["class_weight"] = torch.from_numpy(factor)[rows["label"]]
-        return Target(rows, 1 if len(classes) == 2 else len(classes), facts)
+        return rows
+
+    @classmethod
+    def kinds_of(cls, y: Any) -> np.ndarray:
+        """Return the labels; a missing one is refused."""
+        labels = np.asarray(y)
+        _refuse_missing_labels(labels)
+        return labels
 
     @classmethod
     def suits(cls, estimator: Any, y: Any) -> bool:  # noqa: D102

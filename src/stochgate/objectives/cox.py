@@ -9,7 +9,7 @@ from torch import Tensor
 
 from stochgate.objectives.base import Learned, Objective, Rows, Slope, Target
 from stochgate.objectives.risk_sets import LogCumSumExp, LogSumOverIntervals, cut_intervals
-from stochgate.survival import is_survival_target, read_survival_target
+from stochgate.survival import SurvivalTarget, is_survival_target, read_survival_target
 
 _AT_ONCE = 256  # events compared with all rows at once
 _FAR = 1e300  # below any hazard: a model without weight has none
@@ -55,7 +55,18 @@ class Cox(Objective):
 
         A row is at risk from its own block on up to "until", where that is not the end of all blocks.
         """
-        target = read_survival_target(y).require_event()
+        return self._encode(read_survival_target(y).require_event())
+
+    def encode_more(self, y: Any, facts: dict[str, Any]) -> Rows:
+        """Encode rows of their own: they are compared with each other alone, and may have no event."""
+        return self._encode(read_survival_target(y)).rows
+
+    @classmethod
+    def kinds_of(cls, y: Any) -> np.ndarray:
+        """Return whether there was an event."""
+        return read_survival_target(y).event
+
+    def _encode(self, target: SurvivalTarget) -> Target:
         times, block = np.unique(-target.time, return_inverse=True)
         entry = np.full(len(block), -np.inf) if target.entry is None else target.entry
         until = np.searchsorted(times, -entry)  # the first block that is not after the entry

@@ -39,6 +39,15 @@ class Regression(Objective):
         self.standardize = standardize
 
     def encode(self, y: ArrayLike) -> Target:  # noqa: D102
+        values, many = self._values(y)
+        return Target({"y": torch.tensor(values)}, values.shape[1], {"many": many})
+
+    def encode_more(self, y: Any, facts: dict[str, Any]) -> Rows:  # noqa: D102
+        return {"y": torch.tensor(self._values(y)[0])}
+
+    @staticmethod
+    def _values(y: Any) -> tuple[np.ndarray, bool]:
+        """Return y as numbers, shape (n_samples, n_outputs), and whether several outputs were given."""
         if is_date(getattr(y, "dtype", None)):
             raise ValueError("y holds dates; a regression needs numbers, for instance days since a date.")
         values = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", ensure_all_finite=False)
@@ -51,7 +60,7 @@ class Regression(Objective):
                 f"Input y contains {values[row, output]} in row {row}; y must be finite numbers, so "
                 "drop the row."
             )
-        return Target({"y": torch.tensor(values)}, values.shape[1], {"many": many})
+        return values, many
 
     @classmethod
     def suits(cls, estimator: Any, y: Any) -> bool:  # noqa: D102

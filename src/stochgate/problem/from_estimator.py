@@ -24,6 +24,7 @@ from stochgate.problem.validation import (
     refuse_not_callable,
     resolve,
 )
+from stochgate.sources.survey import Survey
 from stochgate.tables.encoding import TableEncoding
 
 DEFAULT = "mlp"  # where lam is given and no network is; `hidden` and `activation` describe it
@@ -38,6 +39,7 @@ def make_problem(
     sample_weight: Any,
     groups: Any,
     callbacks: tuple[Callback, ...],
+    survey: Survey | None = None,
 ) -> tuple[Problem, Any]:
     """Check parameters and data; return the problem, and the groups of the rows that count.
 
@@ -49,6 +51,8 @@ def make_problem(
     X, y, sample_weight, groups : as in `fit`
     callbacks : tuple of callables
         Called before the estimator's own.
+    survey : Survey, optional
+        What is known of the columns beyond these rows.
     """
     refuse_not_callable("callbacks", estimator.callbacks)
     training._validate_params()
@@ -56,7 +60,8 @@ def make_problem(
     objective._validate_params()
     device, given = check_device(estimator.device), X
     table, target, weights, used = check_rows(estimator, X, y, sample_weight, objective)
-    encoding = TableEncoding.learn(table)
+    known = () if survey is None else (survey.missing, survey.counts)
+    encoding = TableEncoding.learn(table, *known)
     X = encode_table(table, encoding)
     check_consistent_length(given, groups)
     if estimator.lam == "auto" and len(used) < _num_samples(given):

@@ -19,6 +19,7 @@ from stochgate.objectives import Objective, Target
 from stochgate.objectives.base import Learned
 from stochgate.problem.features import GateMap
 from stochgate.problem.rows import JUDGES, LEARNS
+from stochgate.problem.streamed import StreamedRows
 from stochgate.tables.encoding import TableEncoding
 
 LARGEST_SEED = np.iinfo(np.int32).max
@@ -57,6 +58,8 @@ class Problem:
     callbacks : tuple of callables
     runner : Runner
         Where plans are trained.
+    stream : StreamedRows, or None
+        All rows, where those of X are a sample.
     """
 
     gate: Gate
@@ -78,6 +81,7 @@ class Problem:
     seed: int = 0
     callbacks: tuple[Callback, ...] = ()
     runner: Runner = field(default_factory=Runner)
+    stream: StreamedRows | None = None
 
     @cached_property
     def gated_network(self) -> Network:
@@ -116,7 +120,8 @@ class Problem:
         """Return the problem with another network, and its data made anew as that network takes them."""
         if network is self.network and draw_in == self.draw_in:
             return self
-        data = make_columns(self.X, self.gates, network, self.training, self.device, draw_in)
+        rounded = self.stream is not None
+        data = make_columns(self.X, self.gates, network, self.training, self.device, draw_in, rounded)
         return replace(self, network=network, draw_in=draw_in, **data)
 
     def with_linear(self, gates: np.ndarray) -> "Problem":
@@ -165,12 +170,16 @@ class Problem:
             **others,
         )
 
-    def execute(self, plan: Plan) -> tuple[Trained, Design]:
-        """Train a plan on the columns that some of its models may use; return these columns too."""
+    def execute(self, plan: Plan, stream: StreamedRows | None = None) -> tuple[Trained, Design]:
+        """Train a plan on the columns that some of its models may use; return these columns too.
+
+        Steps see the rows of the problem, or those of a stream.
+        """
         used = (plan.fixed != CLOSED).any(0)
         narrow = bool(used.any()) and not bool(used.all())
         design = self.design.narrow(used) if narrow else self.design
-        return self.runner.run(plan, design, self.target, self.callbacks), design
+        rows = None if stream is None else stream.through(self.inputs)
+        return self.runner.run(plan, design, self.target, self.callbacks, rows), design
 
     def fold_weights(self, folds: np.ndarray, n_cells: int = 1) -> tuple[Tensor, Tensor]:
         """Return the weights models learn from and are judged by, shape (n_cells * n_folds, n_samples)."""
@@ -228,9 +237,11 @@ def make_columns(
     training: Training,
     device: torch.device,
     draw_in: bool = False,
+    rounded: bool = False,
 ) -> dict[str, Any]:
     """Return the `inputs` and the `design` of a problem: checked X as the network takes it."""
     inputs = Inputs.learn(X, network, raw=not training.standardize, draw_in=draw_in)
+    inputs = inputs.rounded() if rounded else inputs
     of_column = inputs.gate_of(gates.of_columns())
     gate_of = None if of_column is None else torch.from_numpy(of_column).to(device)
     columns = inputs.apply(X, getattr(torch, training.dtype), device)

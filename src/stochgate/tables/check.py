@@ -41,7 +41,7 @@ def check_table(
     if texts or needs_reading(X):
         validate_data(estimator, X, reset=in_fit, skip_check_array=True)
         _refuse_too_few(X, in_fit)
-        table, obstacles = read_frame(X, _dense_numbers, texts)
+        table, obstacles = read_frame(X, dense_numbers, texts)
     else:
         table, obstacles = Table(_plain_numbers(estimator, X, in_fit), {}), []
     known = getattr(estimator, "feature_names_in_", None)
@@ -137,7 +137,8 @@ def _not_finite(
     return found
 
 
-def _dense_numbers(numbers: Any) -> np.ndarray:
+def dense_numbers(numbers: Any) -> np.ndarray:
+    """Return a data frame of numbers as a dense array of floats, NaN where they are missing."""
     with warnings.catch_warnings():  # sparse columns among others are made dense
         warnings.filterwarnings("ignore", message="pandas.DataFrame with sparse columns")
         checked = check_array(numbers, accept_sparse="csr", **NUMBERS)

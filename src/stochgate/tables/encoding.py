@@ -1,5 +1,6 @@
 """From a table to the columns of numbers that models are trained on."""
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,16 +37,33 @@ class TableEncoding:
     levels: dict[int, Levels | None]
 
     @classmethod
-    def learn(cls, table: Table) -> "TableEncoding":
-        """Learn fills and levels; y is not looked at."""
+    def learn(
+        cls, table: Table, missing: np.ndarray | None = None, counts: dict[int, Counter] | None = None
+    ) -> "TableEncoding":
+        """Learn fills and levels; y is not looked at.
+
+        Parameters
+        ----------
+        table : Table
+        missing : ndarray of bool, shape (n_features,), optional
+            Where there are missing numbers beyond those of the table, which is a sample then.
+        counts : dict of int to Counter, optional
+            How often there are texts, of which the table has a sample.
+        """
         n_features, masked = table.shape[1], table.missing
+        if missing is not None:
+            masked = masked | missing
+            masked[list(table.labels)] = False
         fill = np.zeros(n_features)
         known = np.flatnonzero(masked)
         if len(known):
             columns = table.numbers[:, known]
             empty = np.isnan(columns).all(axis=0)
             fill[known[~empty]] = np.nanmedian(columns[:, ~empty], axis=0)
-        levels = {j: Levels.learn(labels) for j, labels in table.labels.items()}
+        if counts is None:
+            levels = {j: Levels.learn(labels) for j, labels in table.labels.items()}
+        else:
+            levels = {j: Levels.of_counts(counts[j]) for j in table.labels}
         return cls(n_features, fill, masked, levels)
 
     @property

@@ -49,14 +49,19 @@ class Levels:
     @classmethod
     def learn(cls, labels: np.ndarray) -> "Levels | None":
         """Return the levels of labels; None where most rows or all have rare ones, as in ids and notes."""
-        counts = Counter(labels.tolist())
+        return cls.of_counts(Counter(labels.tolist()))
+
+    @classmethod
+    def of_counts(cls, counts: Counter) -> "Levels | None":
+        """Return the levels of labels that were counted; as `learn`."""
+        n_labels, counts = sum(counts.values()), counts.copy()
         n_missing = counts.pop(None, 0)
         ranked = sorted(counts, key=lambda name: (-counts[name], name))
         kept = ranked
         if len(ranked) > 2:
             kept = [name for name in ranked[:MOST_LEVELS] if counts[name] >= FEWEST_ROWS]
         n_kept = sum(counts[name] for name in kept)
-        n_other = len(labels) - n_missing - n_kept
+        n_other = n_labels - n_missing - n_kept
         if n_other and (not kept or (n_other > n_kept and len(ranked) > MOST_LEVELS)):
             return None
         pooled = [OTHER] * (n_other > 0) + [MISSING] * (n_missing > 0)

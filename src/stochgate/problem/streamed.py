@@ -1,0 +1,201 @@
+"""The rows of a large table as models are trained on them: encoded, shuffled and cut into batches."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import count
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from stochgate.engine import DenseColumns, Design, Inputs, Plan
+from stochgate.engine.batches import Batch
+from stochgate.objectives import Objective
+from stochgate.sources.numbers import read_block, refuse_infinite
+from stochgate.sources.pools import read_ahead, shuffled_blocks
+from stochgate.sources.source import Block, Source, join_rows, take_rows
+from stochgate.tables.encoding import TableEncoding
+
+POOL_BYTES = 64 << 20  # of columns that are shuffled together,
+POOL_ROWS = 1 << 17  # or so many rows
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamedRows:
+    """All rows of a table of which a problem holds a sample.
+
+    Attributes
+    ----------
+    source : Source
+    table : TableEncoding
+        How numbers are made of the columns.
+    objective : Objective
+    facts : dict
+        What the objective has learnt of y from the sample: the classes, say.
+    n_rows : int
+        Rows of weight.
+    mean_weight : float
+        Of these; weights are divided by it.
+    sampled : ndarray of int, shape (n_samples,)
+        Numbers of the rows that the problem holds.
+    held_out : ndarray of int
+        Numbers of rows that no model learns from, in order.
+    """
+
+    source: Source
+    table: TableEncoding
+    objective: Objective
+    facts: dict[str, Any]
+    n_rows: int
+    mean_weight: float
+    sampled: np.ndarray
+    held_out: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+    def without(self, held_out: np.ndarray) -> "StreamedRows":
+        """Return the stream without some rows of the sample, a mask of shape (n_samples,)."""
+        return replace(self, held_out=np.sort(self.sampled[held_out]))
+
+    def through(self, inputs: Inputs) -> "NetworkStream":
+        """Return the stream as a network takes it."""
+        return NetworkStream(self, inputs)
+
+
+@dataclass(frozen=True)
+class NetworkStream:
+    """A `RowStream`: batches of all rows, in the columns of one network.
+
+    Attributes
+    ----------
+    of : StreamedRows
+    inputs : Inputs
+    """
+
+    of: StreamedRows
+    inputs: Inputs
+
+    def batches(self, design: Design, plan: Plan, start: int = 0) -> Iterator[Batch]:
+        """Yield what each step sees; every row comes once before any comes again.
+
+        To begin at a later step the rows before it are read and passed over.
+        """
+        size = plan.training.batch_size
+        assert size is not None
+        reader = _Columns.make(self, design)
+        device = plan.weights.device
+        make = partial(_pools, reader, plan.data_seed, size)
+        for number, (X, y, weight, index) in enumerate(_cut(read_ahead(make), size)):
+            if number < start:
+                continue
+            rows = self.of.objective.take(y, index)
+            columns = DenseColumns(X.index_select(0, index).to(device), once=True)
+            on_device = {name: value.to(device) for name, value in rows.items()}
+            shared = weight[index].to(device, plan.weights.dtype)
+            yield Batch(columns, on_device, partial(_same_for_all, shared))
+
+
+def _same_for_all(weights: Tensor, plan: Plan) -> Tensor:
+    return weights.expand(plan.n_models, -1)
+
+
+Pool = tuple[Tensor, dict[str, Tensor], Tensor, Tensor]  # columns, y, weights, and an order of the rows
+
+
+def _cut(pools: Iterator[Pool], size: int) -> Iterator[Pool]:
+    """Yield each pool once per batch, with the rows of the batch."""
+    for X, y, weight, order in pools:
+        for index in order.split(size):
+            yield X, y, weight, index
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """Reads the columns that some gates may open.
+
+    Attributes
+    ----------
+    of : StreamedRows
+    inputs : Inputs
+        That make the network's columns of some columns of numbers.
+    features : ndarray of int
+        The features that these are made of.
+    table : TableEncoding
+        Of these features.
+    taken : ndarray of int, or None for all
+        Which columns of numbers of these features are needed.
+    dtype : torch.dtype
+    """
+
+    of: StreamedRows
+    inputs: Inputs
+    features: np.ndarray
+    table: TableEncoding
+    taken: np.ndarray | None
+    dtype: torch.dtype
+
+    @classmethod
+    def make(cls, stream: NetworkStream, design: Design) -> "_Columns":
+        """Find out which features the columns of a design are made of."""
+        kept = np.arange(design.n_total) if design.kept is None else design.kept.cpu().numpy()
+        needed, inputs = stream.inputs.take(kept)  # columns of numbers
+        table, dtype = stream.of.table, design.columns.dtype
+        feature_of = table.feature_of()
+        if feature_of is None:
+            return cls(stream.of, inputs, needed, table.take(needed), None, dtype)
+        features = np.unique(feature_of[needed])
+        there = np.flatnonzero(np.isin(feature_of, features))
+        taken = None if np.array_equal(there, needed) else np.searchsorted(there, needed)
+        return cls(stream.of, inputs, features, table.take(features), taken, dtype)
+
+    @property
+    def names(self) -> list[Any]:
+        names = self.of.source.names
+        return self.features.tolist() if names is None else [names[j] for j in self.features]
+
+    def columns(self, block: Block) -> Tensor:
+        """Return the network's columns of a block."""
+        read = read_block(block.X, set(self.table.levels))
+        refuse_infinite(read, block.rows, self.names)
+        numbers = self.table.apply(read)
+        numbers = numbers if self.taken is None else numbers[:, self.taken]
+        return self.inputs.tensor(numbers, self.dtype)
+
+    def weights(self, block: Block) -> np.ndarray:
+        """Return the weights of a block's rows, 1 on average over the table, 0 where held out."""
+        own = np.ones(len(block.rows)) if block.weight is None else block.weight / self.of.mean_weight
+        held_out = self.of.held_out
+        if len(held_out) == 0:
+            return own
+        place = np.searchsorted(held_out, block.rows).clip(max=len(held_out) - 1)
+        return np.where(held_out[place] == block.rows, 0.0, own)
+
+
+def _pools(reader: _Columns, seed: int, size: int) -> Iterator[Pool]:
+    """Yield pools of rows for ever, each of whole batches; what is left over goes to the next one."""
+    n_bytes = max(1, len(reader.inputs.center)) * reader.dtype.itemsize
+    most = max(4 * size, min(POOL_ROWS, POOL_BYTES // n_bytes)) // size * size
+    parts: list[tuple[Tensor, Any, np.ndarray]] = []
+    n_rows = n_made = 0
+    for epoch in count():
+        for block in shuffled_blocks(reader.of.source, reader.features, [seed, epoch]):
+            parts.append((reader.columns(block), block.y, reader.weights(block)))
+            n_rows += len(block.rows)
+            if n_rows >= most:
+                pool, parts = _make_pool(reader.of, parts, size, seed + n_made)
+                n_rows, n_made = sum(len(part[0]) for part in parts), n_made + 1
+                yield pool
+
+
+def _make_pool(
+    of: StreamedRows, parts: list[tuple[Tensor, Any, np.ndarray]], size: int, seed: int
+) -> tuple[Pool, list[tuple[Tensor, Any, np.ndarray]]]:
+    """Shuffle rows, and return those of whole batches and the rest."""
+    X = torch.cat([part[0] for part in parts])
+    y, weight = join_rows([part[1] for part in parts]), np.concatenate([part[2] for part in parts])
+    order = torch.randperm(len(X), generator=torch.Generator().manual_seed(seed))
+    n_used = len(X) // size * size
+    rest = order[n_used:]
+    left = [(X[rest], take_rows(y, rest.numpy()), weight[rest.numpy()])] if len(rest) else []
+    rows = of.objective.encode_more(y, of.facts)
+    return (X, rows, torch.from_numpy(weight), order[:n_used]), left

@@ -1,0 +1,1 @@
+"""Tables that are read block by block: files, folders and whatever else is too large for memory."""
