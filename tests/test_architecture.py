@@ -14,7 +14,7 @@ SOURCE = Path(stochgate.__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
 
 # What each part may import of the package; the package's own __init__ may import everything.
-LEAVES = {"streams", "survival", "tables"}
+LEAVES = {"streams", "survival", "tables", "sources"}
 PARTS = {"gates", "networks", "objectives", "metrics", "datasets"}
 TRAINED = LEAVES | {"gates", "networks", "objectives", "engine"}
 ALLOWED = {
@@ -23,6 +23,7 @@ ALLOWED = {
     "optional": set(),
     "atomic": set(),
     "tables": {"tables"},
+    "sources": {"optional", "tables", "sources"},
     **{part: LEAVES | {part} for part in PARTS},
     "metrics": LEAVES | {"optional", "metrics"},
     "datasets": LEAVES | {"optional", "datasets"},

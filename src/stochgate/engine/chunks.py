@@ -16,6 +16,7 @@ from stochgate.engine.data import Design
 from stochgate.engine.loop import train
 from stochgate.engine.plan import FREE, OPEN, Plan
 from stochgate.engine.record import Callback, Snapshot
+from stochgate.engine.shared_stream import SharedStream
 from stochgate.engine.trained import Trained, join
 from stochgate.objectives.base import Target
 
@@ -76,6 +77,8 @@ def execute(
         if len(pieces) == 1:
             return train(plan, design, target, callbacks, stream=stream)
         callbacks = (one_at_a_time(callbacks),) if callbacks else ()
+        if stream is not None and len(pieces) == n_side_by_side:
+            stream = SharedStream(stream, len(pieces))
         parts = side_by_side(
             [
                 partial(train, plan.take(piece), design, target, callbacks, piece, stream)

@@ -25,6 +25,7 @@ from stochgate.estimators.export_mixin import ExportMixin
 from stochgate.estimators.linear import LinearMixin
 from stochgate.estimators.progress import ProgressBar
 from stochgate.estimators.reduced import ReducedMixin
+from stochgate.estimators.streams import StreamMixin
 from stochgate.estimators.warnings import (
     ConstantColumnWarning,
     GiveawayColumnWarning,
@@ -58,7 +59,9 @@ _OF_ONE_FIT = (
 )
 
 
-class GatedEstimator(LinearMixin, ReducedMixin, ExportMixin, ExplainMixin, SelectorMixin, BaseEstimator):
+class GatedEstimator(
+    LinearMixin, ReducedMixin, StreamMixin, ExportMixin, ExplainMixin, SelectorMixin, BaseEstimator
+):
     """Selects features and trains the model that uses them, in one fit."""
 
     _parameter_constraints = {
@@ -261,6 +264,8 @@ class GatedEstimator(LinearMixin, ReducedMixin, ExportMixin, ExplainMixin, Selec
     def _outputs(self, X: Any) -> Tensor:
         """Return the network's outputs, shape (1, n_samples, n_outputs)."""
         check_is_fitted(self)
+        if is_stream(X):
+            return torch.cat(list(self._outputs_of_blocks(X)), dim=1)
         if self.n_features_in_ == 0:  # a reduced model that selected nothing
             return self._predictor.outputs(np.empty((_num_samples(X), 0))).double()
         return self._predictor.outputs(self._table.apply(self._read_table(X))).double()

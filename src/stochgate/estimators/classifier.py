@@ -101,6 +101,10 @@ class GatedClassifier(ClassifierMixin, GatedEstimator):
         probability = self.predict_proba(X)
         return self.classes_[probability.argmax(axis=1)]
 
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the accuracy; of a table on disk y is the name of its column."""
+        return super().score(*self._scored(X, y, sample_weight))
+
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probability of each class, shape (n_samples, n_classes)."""
         return self._read(X)

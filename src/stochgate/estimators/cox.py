@@ -145,8 +145,9 @@ class GatedCox(GatedEstimator):
         log_risk = self.predict(X)
         return self.baseline_.predict(log_risk, times, strata)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return Harrell's concordance index of the predicted risk, of pairs within a stratum."""
+        X, y, sample_weight = self._scored(X, y, sample_weight)
         target = read_survival_target(y)
         return concordance_index(
             target.event,

@@ -47,6 +47,10 @@ class GatedRegressor(RegressorMixin, GatedEstimator):
         predicted = self._read(X)
         return predicted if self._facts["many"] else predicted[:, 0]
 
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return R2; of a table on disk y is the name of its column."""
+        return super().score(*self._scored(X, y, sample_weight))
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True

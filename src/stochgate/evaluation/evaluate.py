@@ -11,7 +11,10 @@ from sklearn.utils.validation import _num_features
 
 from stochgate.evaluation.outer_fold import JudgedFold, Rivals, judge_fold
 from stochgate.evaluation.splits import read_rows, split_rows
+from stochgate.evaluation.streamed import judge_streamed
 from stochgate.metrics import support_overlap
+from stochgate.objectives import Objective
+from stochgate.sources.opening import is_stream
 
 _MOST_NAMES = 10
 
@@ -129,7 +132,7 @@ class Evaluation:
 def evaluate(
     model: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     cv: Any = 5,
     groups: Any = None,
@@ -150,6 +153,9 @@ def evaluate(
         One of this library, a pipeline that ends in one, or any of scikit-learn's kind; it is cloned, and
         not fitted itself. Groups and weights go to the last step of a pipeline.
     X, y : as `model.fit` takes them
+        A table that is read block by block is split by its parts (row groups, blocks), or with `groups`, the
+        name of a column, by the values of that column; `cv` is a number then, and scores are those of
+        `model.score`.
     cv : int or splitter, default=5
         What scikit-learn's `cv` takes. A number gives shuffled folds, stratified by class or by event,
         that keep `groups` together.
@@ -185,14 +191,27 @@ def evaluate(
     (array([2, 2, 2]), True)
     """
     rivals = Rivals(model, without_selection, _check_scorer(model, scoring), scoring is None)
+    seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+    if is_stream(X, y):
+        folds, objective, names = judge_streamed(rivals, X, y, sample_weight, groups, cv, seed)
+        return _join(folds, names, scoring, objective)
     rows = read_rows(model, X, y, groups, sample_weight)
     names = _name_inputs(X)
-    seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
     folds = Parallel(n_jobs=n_jobs)(
         delayed(judge_fold)(rivals, rows, train, test, names) for train, test in split_rows(rows, cv, seed)
     )
+    return _join(folds, names, scoring, rows.objective, len(rows.strata))
+
+
+def _join(
+    folds: list[JudgedFold],
+    names: list[str],
+    scoring: Any,
+    objective: type[Objective] | None,
+    n_samples: int | None = None,
+) -> Evaluation:
     feature_names, supports = _join_selections(folds, names)
-    own = "score" if rows.objective is None else rows.objective.metric_name
+    own = "score" if objective is None else objective.metric_name
     return Evaluation(
         metric=scoring if isinstance(scoring, str) else getattr(scoring, "__name__", own),
         scores=np.array([fold.score for fold in folds]),
@@ -200,7 +219,7 @@ def evaluate(
         base_rate=np.array([fold.base_rate for fold in folds]),
         supports=supports,
         feature_names=feature_names,
-        predictions=_join_predictions(folds, len(rows.strata)),
+        predictions=None if n_samples is None else _join_predictions(folds, n_samples),
     )
 
 

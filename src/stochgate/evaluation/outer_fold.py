@@ -2,7 +2,8 @@
 
 import copy
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,9 +70,7 @@ def judge_fold(
 ) -> JudgedFold:
     """Fit on the rows `train`, score on the rows `test`."""
     learn, judge = rows.take(train), rows.take(test)
-    with warnings.catch_warnings():
-        # to select nothing is an answer here, and it is reported
-        warnings.filterwarnings("ignore", message="No features? (was|were) selected")
+    with quiet_about_nothing():
         fitted = _fit(rivals.model, learn)
         score = float(rivals.scorer(fitted, judge.X, judge.y))
         other = _without_selection(rivals, fitted, learn, len(names))
@@ -87,6 +86,14 @@ def judge_fold(
             rows=test,
             predicted=np.asarray(fitted.predict(judge.X)) if hasattr(fitted, "predict") else None,
         )
+
+
+@contextmanager
+def quiet_about_nothing() -> Iterator[None]:
+    """Do not warn where nothing is selected: that is an answer here, and it is reported."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="No features? (was|were) selected")
+        yield
 
 
 def _fit(model: Any, rows: Rows) -> Any:

@@ -14,7 +14,7 @@ from stochgate.problem.from_estimator import make_problem
 from stochgate.problem.problem import LARGEST_SEED, Problem, make_columns
 from stochgate.problem.streamed import StreamedRows
 from stochgate.sources.numbers import as_table
-from stochgate.sources.opening import Stream, open_source
+from stochgate.sources.opening import open_source
 from stochgate.sources.sample import draw_sample
 
 
@@ -35,9 +35,8 @@ def make_streamed_problem(
     _refuse_listed_splits(estimator.cv)
     source = open_source(X, y, sample_weight, groups)
     random_state = deepcopy(check_random_state(estimator.random_state))  # the problem draws from its own
-    n_sampled = X.sample_rows if isinstance(X, Stream) else None
     seed = int(random_state.randint(LARGEST_SEED))
-    sample = draw_sample(source, objective.kinds_of, n_sampled, seed)
+    sample = draw_sample(source, objective.kinds_of, source.sample_rows, seed)
     drawn = sample.block
     data = as_table(drawn.X), drawn.y, drawn.weight, drawn.group
     problem, groups = make_problem(estimator, objective, training, *data, callbacks, sample.survey)

@@ -65,8 +65,8 @@ class BlockSource(Source):
 def _check_block(given: Any) -> tuple[Any, ...]:
     if not isinstance(given, tuple) or len(given) not in (2, 3) or len(getattr(given[0], "shape", ())) != 2:
         raise ValueError(
-            f"A block of rows is a {type(given).__name__}; give tuples (X, y) or (X, y, sample_weight) whose "
-            "X has rows and columns."
+            f"A block of rows is a {type(given).__name__}; give tuples (X, y) or (X, y, sample_weight) "
+            "whose X has rows and columns."
         )
     return given
 

@@ -74,6 +74,12 @@ def open_source(X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -
     if isinstance(X, Source):
         return X
     given = X if isinstance(X, Stream) else Stream(X)
+    source = _open(given, y, sample_weight, groups)
+    source.sample_rows = given.sample_rows
+    return source
+
+
+def _open(given: Stream, y: Any, sample_weight: Any, groups: Any) -> Source:
     data = Path(given.data) if isinstance(given.data, (str, os.PathLike)) else given.data
     if isinstance(data, Path):
         data = _open_path(data)

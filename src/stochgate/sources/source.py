@@ -51,10 +51,13 @@ class Source(ABC):
     names : list of str, or None
         Of the features.
     n_features : int
+    sample_rows : int, or None for the default
+        Rows on which decisions are made.
     """
 
     names: list[str] | None
     n_features: int
+    sample_rows: int | None = None
 
     @property
     @abstractmethod

@@ -1,0 +1,49 @@
+"""Predictions and scores of tables that are read block by block."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from stochgate.sources.numbers import as_table
+from stochgate.sources.opening import is_stream, open_source
+from stochgate.sources.source import Source
+from stochgate.sources.targets import read_target
+
+
+class StreamMixin:
+    """What an estimator does with a table on disk besides its fit; only the selected columns are read."""
+
+    def _outputs_of_blocks(self: Any, X: Any) -> Iterator[Tensor]:
+        """Yield the network's outputs for every block, each of shape (1, n_rows, n_outputs)."""
+        source, model = open_source(X, None), self._cut_down()
+        features = self._features_in(source)
+        for part in range(source.n_parts):
+            for block in source.read(part, features):
+                yield model._outputs(as_table(block.X))
+
+    def _features_in(self: Any, source: Source) -> list[int]:
+        """Return where a source has the selected features."""
+        selected = np.flatnonzero(self.support_)
+        if source.names is not None and hasattr(self, "feature_names_in_"):
+            place = {name: i for i, name in enumerate(source.names)}
+            wanted = self.feature_names_in_[selected].tolist()
+            lacking = [name for name in wanted if name not in place]
+            if lacking:
+                raise ValueError(f"The table has no column {lacking[0]!r}, which the model uses.")
+            return [place[name] for name in wanted]
+        if source.n_features != self.n_features_in_:
+            raise ValueError(
+                f"The table has {source.n_features} columns, but the model was fitted to "
+                f"{self.n_features_in_}."
+            )
+        return selected.tolist()
+
+    def _scored(self: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+        """Return X, y and weights as `score` takes them: of a table on disk y and weights are read."""
+        if not is_stream(X, y):
+            return X, y, sample_weight
+        source = open_source(X, y, sample_weight)
+        y, weight = read_target(source)
+        return source, y, weight

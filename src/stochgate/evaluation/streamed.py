@@ -1,0 +1,75 @@
+"""Folds of a table that is read block by block."""
+
+from collections.abc import Iterator
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from stochgate.evaluation.outer_fold import JudgedFold, Rivals, quiet_about_nothing
+from stochgate.objectives import OBJECTIVES, Objective
+from stochgate.sources.opening import open_source
+from stochgate.sources.source import Source
+from stochgate.sources.subsets import split_source
+from stochgate.sources.targets import read_target
+
+
+def judge_streamed(
+    rivals: Rivals, X: Any, y: Any, sample_weight: Any, groups: Any, cv: Any, seed: int
+) -> tuple[list[JudgedFold], type[Objective] | None, list[str]]:
+    """Fit and score a model on folds of parts of a table, or of the keys of its groups.
+
+    Parameters
+    ----------
+    rivals : Rivals
+    X, y, sample_weight, groups, cv : as in `evaluate`
+    seed : int
+        Of the folds.
+
+    Returns
+    -------
+    The folds, what the model does with y, and the names of the columns
+    """
+    if not hasattr(rivals.model, "_outputs_of_blocks") or rivals.without_selection is not None:
+        raise ValueError("Only the estimators of this library can be fitted to a table block by block.")
+    if not isinstance(cv, Integral) or cv < 2:
+        raise ValueError(f"cv={cv!r}: a table that is read block by block is split into a number of folds.")
+    source = open_source(X, y, sample_weight, groups)
+    names = source.names or [f"x{j}" for j in range(source.n_features)]
+    folds = split_source(source, int(cv), groups is not None, seed)
+    judged = list(_judge(rivals, folds, names))
+    return judged, _objective(rivals.model, folds[0][1]), names
+
+
+def _judge(rivals: Rivals, folds: list[tuple[Source, Source]], names: list[str]) -> Iterator[JudgedFold]:
+    for learn, test in folds:
+        with quiet_about_nothing():
+            fitted = clone(rivals.model).fit(learn)
+            other = fitted._on_all_columns()
+            yield JudgedFold(
+                score=float(fitted.score(test)),
+                all_columns=float("nan") if other is None else float(other.score(test)),
+                base_rate=_base_rate(rivals, learn, test),
+                columns=names,
+                support=fitted.get_support(),
+                rows=np.empty(0, dtype=int),
+                predicted=None,
+            )
+
+
+def _base_rate(rivals: Rivals, learn: Source, test: Source) -> float:
+    """Return the score of the prediction that uses no feature."""
+    objective = _objective(rivals.model, test)
+    if objective is None or objective.constant_score is not None:
+        return float("nan") if objective is None else float(objective.constant_score or 0.0)
+    dummy = objective.model_without_features()
+    y, weight = read_target(learn)
+    dummy.fit(np.empty((len(y), 0)), y, sample_weight=weight)
+    y, _ = read_target(test)
+    return float(dummy.score(np.empty((len(y), 0)), y))
+
+
+def _objective(model: Any, source: Source) -> type[Objective] | None:
+    y = read_target(source)[0]
+    return next((each for each in OBJECTIVES if each.suits(model, y)), None)

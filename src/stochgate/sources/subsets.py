@@ -1,0 +1,97 @@
+"""Some rows of a source: parts of it, or the rows of some keys."""
+
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from stochgate.sources.source import Block, Source
+
+
+class Subset(Source):
+    """Some parts of another source, and of these some rows.
+
+    Parameters
+    ----------
+    source : Source
+    parts : list of int
+    keeps : callable, optional
+        Returns which rows of a block to keep, a mask of shape (n_rows,); all by default.
+    """
+
+    def __init__(
+        self, source: Source, parts: list[int], keeps: Callable[[Block], np.ndarray] | None = None
+    ):
+        self.source, self.parts, self.keeps = source, parts, keeps
+        self.names, self.n_features = source.names, source.n_features
+        self.sample_rows = source.sample_rows
+
+    @property
+    def n_parts(self) -> int:  # noqa: D102
+        return len(self.parts)
+
+    def read(self, part: int, features: Sequence[int] | None = None) -> Iterator[Block]:  # noqa: D102
+        for block in self.source.read(self.parts[part], features):
+            kept = block if self.keeps is None else block.take(np.flatnonzero(self.keeps(block)))
+            if len(kept.rows):
+                yield kept
+
+    def describe(self) -> str:  # noqa: D102
+        return f"{super().describe()} {self.parts} {self.source.describe()}"
+
+
+def split_source(source: Source, n_folds: int, by_key: bool, seed: int) -> list[tuple[Source, Source]]:
+    """Return the rows to learn from and those to be judged by, for each fold.
+
+    Parameters
+    ----------
+    source : Source
+    n_folds : int
+    by_key : bool
+        Whether rows of the same group stay together; otherwise those of a part do.
+    seed : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stochgate.sources.blocks import BlockSource
+    >>> from stochgate.sources.subsets import split_source
+    >>> source = BlockSource([(np.zeros((5, 2)), np.zeros(5))] * 6)
+    >>> [test.n_parts for _, test in split_source(source, 3, by_key=False, seed=0)]
+    [2, 2, 2]
+    """
+    every = list(range(source.n_parts))
+    if by_key:
+        return [
+            (
+                Subset(source, every, _Keys(fold, n_folds, seed, False)),
+                Subset(source, every, _Keys(fold, n_folds, seed, True)),
+            )
+            for fold in range(n_folds)
+        ]
+    if source.n_parts < n_folds:
+        raise ValueError(
+            f"The table has {source.n_parts} part(s) that can be read on their own, too few for {n_folds} "
+            "folds: write it in more row groups or files, give groups (a column whose rows stay together), "
+            "or use fewer folds."
+        )
+    of_part = np.random.default_rng(seed).permutation(source.n_parts) % n_folds
+    return [
+        (
+            Subset(source, np.flatnonzero(of_part != fold).tolist()),
+            Subset(source, np.flatnonzero(of_part == fold).tolist()),
+        )
+        for fold in range(n_folds)
+    ]
+
+
+class _Keys:
+    """Tells which rows have keys of a fold, or of the others."""
+
+    def __init__(self, fold: int, n_folds: int, seed: int, inside: bool):
+        self.fold, self.n_folds, self.seed, self.inside = fold, n_folds, seed, inside
+
+    def __call__(self, block: Block) -> np.ndarray:
+        keys, place = np.unique(np.asarray(block.group).astype(str), return_inverse=True)
+        codes = [zlib.crc32(f"{self.seed} {key}".encode()) % self.n_folds for key in keys.tolist()]
+        return (np.array(codes)[place] == self.fold) == self.inside
