@@ -111,7 +111,9 @@ class ArrowSource(Source):
 
 def open_dataset(path: Path) -> Any:
     """Return the pyarrow dataset of a file or of a folder of files."""
-    ds = require("pyarrow.dataset", package="pyarrow", needed_by="Reading tables from files", extra="cli")
+    ds = require(
+        "pyarrow.dataset", package="pyarrow", needed_by="Reading tables from files", extra="streams"
+    )
     files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.suffix in FORMATS)
     if not files:
         raise ValueError(f"{path} holds no table; a folder of Parquet files is expected.")
