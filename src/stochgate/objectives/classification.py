@@ -57,7 +57,7 @@ class Classification(Objective):
         return Target(rows, 1 if len(classes) == 2 else len(classes), {"classes": classes})
 
     def encode_more(self, y: Any, facts: dict[str, Any]) -> Rows:  # noqa: D102
-        labels, classes = np.asarray(y), facts["classes"]
+        labels, classes = column_or_1d(y), facts["classes"]
         _refuse_missing_labels(labels)
         place = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
         unknown = np.flatnonzero(classes[place] != labels)
@@ -74,9 +74,10 @@ class Classification(Objective):
 
     @classmethod
     def kinds_of(cls, y: Any) -> np.ndarray:
-        """Return the labels; a missing one is refused."""
-        labels = np.asarray(y)
+        """Return the labels; a missing one is refused, as are numbers that are no labels."""
+        labels: np.ndarray = column_or_1d(y)
         _refuse_missing_labels(labels)
+        check_classification_targets(labels)
         return labels
 
     @classmethod

@@ -37,6 +37,8 @@ def make_streamed_problem(
     random_state = deepcopy(check_random_state(estimator.random_state))  # the problem draws from its own
     seed = int(random_state.randint(LARGEST_SEED))
     sample = draw_sample(source, objective.kinds_of, source.sample_rows, seed)
+    if estimator.missing == "error":
+        sample.survey.refuse_missing()
     drawn = sample.block
     data = as_table(drawn.X), drawn.y, drawn.weight, drawn.group
     problem, groups = make_problem(estimator, objective, training, *data, callbacks, sample.survey)

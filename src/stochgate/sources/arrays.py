@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from stochgate.sources.source import ROWS_AT_ONCE, Block, Source
+from stochgate.sources.source import ROWS_AT_ONCE, Block, Source, kept_columns, take_columns
 
 _BYTES_AT_ONCE = 4 << 20  # in a part: large enough to be read fast, small enough that many make a mixture
 
@@ -66,7 +66,7 @@ class ArraySource(Source):
         for name, values in (("y", y), ("sample_weight", weight), ("groups", group)):
             if values is not None and len(values) != X.shape[0]:
                 raise ValueError(f"{name} has {len(values)} rows, but X has {X.shape[0]}.")
-        self.kept = np.setdiff1d(np.arange(X.shape[1]), np.asarray(list(exclude), dtype=int))
+        self.kept = kept_columns(X.shape[1], None, exclude)
         self.n_features = len(self.kept)
         self.size = self._rows_of_a_part()
 
@@ -76,15 +76,14 @@ class ArraySource(Source):
 
     def read(self, part: int, features: Sequence[int] | None = None) -> Iterator[Block]:  # noqa: D102
         rows = slice(part * self.size, min((part + 1) * self.size, self.X.shape[0]))
-        index = np.arange(rows.start, rows.stop)
-        if features is not None and len(features) == 0:
-            X: Any = np.empty((len(index), 0), dtype=np.float32)
-        else:
-            X = np.asarray(self.X[rows])
-            columns = self.kept if features is None else self.kept[np.asarray(features)]
-            X = X if len(columns) == X.shape[1] else X[:, columns]
-        others = (None if v is None else np.asarray(v[rows]) for v in (self.y, self.weight, self.group))
-        yield Block(X, index, *others)
+        columns = self.kept if features is None else self.kept[np.asarray(features, dtype=int)]
+        X = np.asarray(self.X[rows]) if len(columns) else np.empty((rows.stop - rows.start, 0))
+        others = [None if v is None else np.asarray(v[rows]) for v in (self.y, self.weight, self.group)]
+        for first in range(0, len(X), ROWS_AT_ONCE):
+            some = slice(first, first + ROWS_AT_ONCE)
+            taken = take_columns(X[some], columns) if len(columns) else X[some]
+            number = rows.start + np.arange(first, first + len(taken))
+            yield Block(taken, number, *(None if values is None else values[some] for values in others))
 
     def describe(self) -> str:  # noqa: D102
         path = getattr(self.X, "path", None)
@@ -93,9 +92,8 @@ class ArraySource(Source):
         return f"{super().describe()} {tuple(self.X.shape)} {self.X.dtype} {written}"
 
     def _rows_of_a_part(self) -> int:
-        """Return as many rows as a chunk of the array has, or as some megabytes hold."""
-        chunks = getattr(self.X, "chunks", None)
-        if chunks:
-            return int(chunks[0])
+        """Return as many rows as some megabytes hold, in whole chunks of the array where it has chunks."""
         n_bytes = self.X.dtype.itemsize * max(1, self.X.shape[1])
-        return int(np.clip(_BYTES_AT_ONCE // n_bytes, 1, ROWS_AT_ONCE))
+        n_rows = int(np.clip(_BYTES_AT_ONCE // n_bytes, 1, ROWS_AT_ONCE))
+        chunks = getattr(self.X, "chunks", None)
+        return max(1, n_rows // chunks[0]) * int(chunks[0]) if chunks else n_rows

@@ -8,6 +8,9 @@ import numpy as np
 
 from stochgate.optional import require
 from stochgate.sources.source import ROWS_AT_ONCE, Block, Source
+from stochgate.tables.frame import is_date
+from stochgate.tables.obstacles import Obstacle, refuse
+from stochgate.tables.read import DATE_ADVICE
 
 FORMATS = {
     ".parquet": "parquet",
@@ -17,6 +20,7 @@ FORMATS = {
     ".csv": "csv",
     ".orc": "orc",
 }
+OBJECT_ADVICE = "give one number or one text in each row, or exclude the column"
 _BUFFER = 1 << 16  # bytes read at once of each column: whole row groups may not fit into memory
 
 
@@ -55,6 +59,7 @@ class ArrowSource(Source):
         self.others = list(dict.fromkeys(others))
         self.names = [name for name in known if name not in {*others, *exclude}]
         self.n_features = len(self.names)
+        self.schema = _widen(dataset, set(self.names))
         self.parts = [part for fragment in dataset.get_fragments() for part in _split(fragment)]
         self.starts: list[int] | None = None
         if self.parts and hasattr(self.parts[0], "row_groups"):
@@ -68,6 +73,7 @@ class ArrowSource(Source):
     def read(self, part: int, features: Sequence[int] | None = None) -> Iterator[Block]:  # noqa: D102
         assert self.names is not None
         names = self.names if features is None else [self.names[j] for j in features]
+        _refuse_types(self.schema, names)
         start = self._start_of(part)
         for batch in self._batches(part, [*names, *self.others]):
             if batch.num_rows == 0:
@@ -98,7 +104,7 @@ class ArrowSource(Source):
             options["fragment_scan_options"] = ds.ParquetFragmentScanOptions(
                 pre_buffer=False, use_buffered_stream=True, buffer_size=_BUFFER
             )
-        return self.parts[part].to_batches(schema=self.dataset.schema, columns=columns, **options)
+        return self.parts[part].to_batches(schema=self.schema, columns=columns, **options)
 
     def _start_of(self, part: int) -> int:
         """Return the number of a part's first row; files that do not say their length are counted."""
@@ -110,17 +116,86 @@ class ArrowSource(Source):
 
 
 def open_dataset(path: Path) -> Any:
-    """Return the pyarrow dataset of a file or of a folder of files."""
+    """Return the pyarrow dataset of a file or of a folder of files; hidden files (".x", "_x") are left out.
+
+    Where files differ in the type of a column it gets one that holds both: whole numbers become numbers.
+    """
     ds = require(
         "pyarrow.dataset", package="pyarrow", needed_by="Reading tables from files", extra="streams"
     )
-    files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.suffix in FORMATS)
+    files = [path] if path.is_file() else _files_in(path)
     if not files:
         raise ValueError(f"{path} holds no table; a folder of Parquet files is expected.")
-    if files[0].suffix not in FORMATS:
+    formats = sorted({FORMATS.get(file.suffix.lower(), "") for file in files})
+    if "" in formats:
         known = ", ".join([*FORMATS, ".npy", ".zarr"])
         raise ValueError(f"{path} has the ending {path.suffix!r}; endings that are read: {known}.")
-    return ds.dataset(str(path), format=FORMATS[files[0].suffix], partitioning="hive")
+    if len(formats) > 1:
+        raise ValueError(f"{path} holds files of several formats ({', '.join(formats)}); keep one.")
+    options: dict[str, Any] = {"format": _csv() if formats == ["csv"] else formats[0]}
+    if path.is_dir():
+        options |= {"partitioning": ds.partitioning(flavor="hive"), "partition_base_dir": str(path)}
+    names = [str(file) for file in files]
+    dataset = ds.dataset(names, **options)
+    if len(files) == 1:
+        return dataset
+    return ds.dataset(names, schema=_unify(dataset, path), **options)
+
+
+def _files_in(folder: Path) -> list[Path]:
+    found = (file for file in folder.rglob("*") if file.suffix.lower() in FORMATS and file.is_file())
+    return sorted(file for file in found if not _is_hidden(file.relative_to(folder)))
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith((".", "_")) and "=" not in part for part in path.parts)
+
+
+def _csv() -> Any:
+    """Return how CSV is read: an empty field is a missing value, of text too."""
+    from pyarrow.csv import ConvertOptions
+    from pyarrow.dataset import CsvFileFormat
+
+    return CsvFileFormat(convert_options=ConvertOptions(strings_can_be_null=True))
+
+
+def _unify(dataset: Any, path: Path) -> Any:
+    """Return the schema that holds what all files hold."""
+    import pyarrow as pa
+
+    schemas = [dataset.schema, *(fragment.physical_schema for fragment in dataset.get_fragments())]
+    try:
+        return pa.unify_schemas(schemas, promote_options="permissive")
+    except pa.ArrowException as error:
+        raise ValueError(f"The files of {path} differ in the type of a column ({error}).") from error
+
+
+def _widen(dataset: Any, features: set[str]) -> Any:
+    """Return the schema to read with: the first rows of a CSV do not tell what the others hold."""
+    import pyarrow as pa
+
+    schema = dataset.schema
+    if type(getattr(dataset, "format", None)).__name__ != "CsvFileFormat":
+        return schema
+    wider = {pa.int64(): pa.float64(), pa.null(): pa.string()}
+    for place, field in enumerate(schema):
+        if field.name in features:
+            schema = schema.set(place, field.with_type(wider.get(field.type, field.type)))
+    return schema
+
+
+def _refuse_types(schema: Any, names: list[str]) -> None:
+    """Raise where a column holds neither numbers nor text."""
+    from pyarrow import types
+
+    obstacles = []
+    for name in names:
+        held = schema.field(name).type
+        if is_date(held):
+            obstacles.append(Obstacle(name, f"dates ({held})", DATE_ADVICE))
+        elif types.is_nested(held) or types.is_binary(held) or types.is_large_binary(held):
+            obstacles.append(Obstacle(name, str(held), OBJECT_ADVICE))
+    refuse(obstacles)
 
 
 def to_array(column: Any) -> np.ndarray:

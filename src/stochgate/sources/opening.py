@@ -53,14 +53,16 @@ class Stream:
 
 
 def is_stream(X: Any, y: Any = None) -> bool:
-    """Return whether X is read block by block: a path, a dataset, an array on disk, or blocks without y."""
+    """Return whether X is read block by block: a path, a dataset, an array on disk, or blocks (X, y)."""
     if isinstance(X, (str, os.PathLike, Stream, Source)) or _is_dataset(X) or _is_sliced(X):
         return True
-    if y is not None or hasattr(X, "shape") or not isinstance(X, Iterable):
+    if hasattr(X, "shape") or not isinstance(X, Iterable):
         return False
-    first = None if iter(X) is X else next(iter(X), None)
-    is_block = isinstance(first, tuple) and len(first) > 1 and len(getattr(first[0], "shape", ())) == 2
-    return is_block or iter(X) is X
+    if iter(X) is X:
+        return y is None
+    first: Any = next(iter(X), None)
+    is_pair = isinstance(first, (tuple, list)) and len(first) in (2, 3)
+    return is_pair and len(getattr(first[0], "shape", ())) == 2
 
 
 def open_source(X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Source:
@@ -72,7 +74,7 @@ def open_source(X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -
     y, sample_weight, groups : names of columns, arrays or files of NumPy beside an array, or None
     """
     if isinstance(X, Source):
-        return X
+        return X  # that knows its y
     given = X if isinstance(X, Stream) else Stream(X)
     source = _open(given, y, sample_weight, groups)
     source.sample_rows = given.sample_rows
@@ -90,19 +92,29 @@ def _open(given: Stream, y: Any, sample_weight: Any, groups: Any) -> Source:
         others = [_open_beside(values) for values in (y, sample_weight, groups)]
         return ArraySource(data, others[0], weight=others[1], group=others[2], exclude=given.exclude)
     if any(values is not None for values in (y, sample_weight, groups)):
-        raise ValueError("Blocks hold their own y and weights: give (X, y) or (X, y, sample_weight), no y.")
+        raise ValueError(
+            "Blocks hold their own y and weights: give (X, y) or (X, y, sample_weight), and no y beside "
+            "them; groups need a table with named columns."
+        )
+    if not isinstance(data, Iterable):
+        raise ValueError(f"X is a {type(data).__name__}; give a path, a dataset, an array or blocks.")
     return BlockSource(data, given.exclude)
 
 
 def _open_path(path: Path) -> Any:
     if not path.exists():
-        raise FileNotFoundError(f"There is no file or folder {str(path)!r}.")
+        raise FileNotFoundError(
+            f"There is no file or folder {str(path)!r}; hand in a table that is not on this machine as a "
+            "pyarrow dataset."
+        )
     if path.suffix == ".npy":
         return NpyFile(path)
-    if path.suffix == ".zarr":
-        return require("zarr", package="zarr", needed_by=f"Reading {path}", extra="streams").open(
-            path, mode="r"
-        )
+    if path.suffix == ".zarr" or (path / "zarr.json").exists() or (path / ".zarray").exists():
+        zarr = require("zarr", package="zarr", needed_by=f"Reading {path}", extra="streams")
+        opened = zarr.open(path, mode="r")
+        if not hasattr(opened, "shape"):
+            raise ValueError(f"{path} holds several arrays: open it with zarr and hand in one of them.")
+        return opened
     if path.suffix in (".h5", ".hdf5"):
         raise ValueError(f"{path} may hold several tables: open it with h5py and hand in one of them.")
     return open_dataset(path)
@@ -115,14 +127,16 @@ def _open_beside(values: Any) -> Any:
         if path.suffix != ".npy":
             raise ValueError(f"{values!r} is no column of an array: give an array, or a .npy file.")
         return np.load(path, mmap_mode="r", allow_pickle=False)
-    return values if values is None or hasattr(values, "shape") else np.asarray(values)
+    if values is None or _is_sliced(values, n_dims=(1, 2)):
+        return values
+    return np.column_stack(values) if isinstance(values, tuple) else np.asarray(values)
 
 
 def _refuse_not_names(**given: Any) -> None:
     for what, value in given.items():
         names = [value] if isinstance(value, str) or value is None else value
         if not isinstance(names, (list, tuple)) or not all(isinstance(n, (str, type(None))) for n in names):
-            raise ValueError(f"X is a table on disk: give {what} as the name of its column.")
+            raise ValueError(f"X is a table with named columns: give {what} as the name of its column.")
         if what != "y" and isinstance(value, (list, tuple)):
             raise ValueError(f"{what} is {value!r}; give the name of one column.")
 
@@ -131,5 +145,5 @@ def _is_dataset(X: Any) -> bool:
     return any("pyarrow" in base.__module__ and base.__name__ == "Dataset" for base in type(X).__mro__)
 
 
-def _is_sliced(X: Any) -> bool:
-    return type(X).__module__.split(".")[0] in _SLICED and len(getattr(X, "shape", ())) == 2
+def _is_sliced(X: Any, n_dims: tuple[int, ...] = (2,)) -> bool:
+    return type(X).__module__.split(".")[0] in _SLICED and len(getattr(X, "shape", ())) in n_dims

@@ -12,6 +12,7 @@ from stochgate.sources.survey import Survey
 
 MOST_ROWS, FEWEST_ROWS = 50_000, 2_000  # of a sample, by default
 MOST_NUMBERS = 1e7  # in it: wide tables have fewer rows
+MOST_KINDS = 1_000  # of rows: of each there is one in the sample at least
 RARE = 0.5  # a class gets at least this share of what it would have if all were alike
 
 
@@ -101,10 +102,29 @@ def count_kinds(source: Source, kinds_of: Callable[[Any], np.ndarray]) -> tuple[
     for block in all_blocks(source, []):
         if block.y is None:
             raise ValueError("y is missing: name its column, or give blocks (X, y).")
+        _refuse_missing(block)
         kinds, sizes = np.unique(kinds_of(block.y), return_counts=True)
         counts.update(dict(zip(kinds.tolist(), sizes.tolist(), strict=True)))
+        if len(counts) > MOST_KINDS:
+            raise ValueError(
+                f"y has more than {MOST_KINDS} different classes; for a y of numbers use a regression."
+            )
         total += len(block.rows) if block.weight is None else float(block.weight.sum())
     return counts, total
+
+
+def _refuse_missing(block: Block) -> None:
+    """Raise where y is missing, or no finite number."""
+    y = np.asarray(block.y)
+    if y.dtype.kind == "f":
+        wrong = ~np.isfinite(y)
+    elif y.dtype.kind == "O":
+        wrong = np.reshape([value is None or value != value for value in y.ravel()], y.shape)
+    else:
+        return
+    if wrong.any():
+        at = np.argwhere(wrong)[0]
+        raise ValueError(f"y is {y[tuple(at)]} in row {block.rows[at[0]]}: mend it, or drop the row.")
 
 
 def share_out(counts: Counter, n_sampled: int) -> dict[Any, int]:

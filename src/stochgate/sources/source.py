@@ -84,9 +84,22 @@ def take_rows(values: Any, index: np.ndarray) -> Any:
 
 def take_columns(X: Any, columns: np.ndarray) -> Any:
     """Return some columns of an array, a data frame or a pyarrow table; all of them as they are."""
-    if len(columns) == X.shape[1]:
+    if np.array_equal(columns, np.arange(X.shape[1])):
         return X
     return X[:, columns] if isinstance(X, np.ndarray) else of_frame(X, columns.tolist())
+
+
+def kept_columns(n_columns: int, names: list[Any] | None, exclude: Sequence[Any]) -> np.ndarray:
+    """Return the positions of the columns that are left when some, named or numbered, are taken out."""
+    places = []
+    for column in exclude:
+        if names is not None and column in names:
+            places.append(names.index(column))
+        elif isinstance(column, (int, np.integer)) and 0 <= column < n_columns:
+            places.append(int(column))
+        else:
+            raise ValueError(f"exclude names the column {column!r}, which the table does not have.")
+    return np.setdiff1d(np.arange(n_columns), places)
 
 
 def join_rows(parts: list[Any]) -> Any:
@@ -98,7 +111,9 @@ def join_rows(parts: list[Any]) -> Any:
         import pyarrow as pa
 
         return (
-            pa.Table.from_batches(parts) if isinstance(first, pa.RecordBatch) else pa.concat_tables(parts)
+            pa.Table.from_batches(parts)
+            if isinstance(first, pa.RecordBatch)
+            else pa.concat_tables(parts, promote_options="permissive")
         )
     if hasattr(first, "iloc"):
         import pandas as pd

@@ -8,6 +8,7 @@ import numpy as np
 from stochgate.sources.source import Block, Source
 from stochgate.tables.frame import column_types, is_number, read_objects
 from stochgate.tables.levels import label
+from stochgate.tables.obstacles import Obstacle, refuse
 
 MOST_COUNTED = 10_000  # texts of one column: of more the rarest are forgotten, which share a level anyway
 
@@ -22,12 +23,13 @@ class Survey:
     Attributes
     ----------
     missing : ndarray of bool, shape (n_features,)
-        Which columns of numbers have a missing value.
+        Which columns have a missing value.
     counts : dict of int to Counter
         How often each text of a column was seen; None stands for a missing one.
     """
 
     def __init__(self, source: Source):
+        self.names = source.names
         self.missing = np.zeros(source.n_features, dtype=bool)
         self.counts: dict[int, Counter] = {}
 
@@ -42,10 +44,18 @@ class Survey:
             if not is_number(dtype):
                 self.counts.setdefault(j, Counter()).update(_count_texts(X, j))
                 _forget_rarest(self.counts[j])
+                self.missing[j] |= None in self.counts[j]
             elif hasattr(X, "column_names"):
                 self.missing[j] |= _lacks_numbers(X.column(j))
             else:
                 self.missing[j] |= bool(X.iloc[:, j].isna().any())
+
+    def refuse_missing(self) -> None:
+        """Raise where a value is missing, for models that may have none."""
+        lacking = np.flatnonzero(self.missing)
+        if len(lacking):
+            column = lacking[0] if self.names is None else self.names[lacking[0]]
+            refuse([Obstacle(column, "missing values", "fill them in, or say missing='auto'")])
 
     def _add_numbers(self, X: np.ndarray, columns: np.ndarray) -> None:
         if X.dtype.kind != "f":
@@ -72,8 +82,10 @@ def _floats() -> tuple[Any, ...]:
 def _count_texts(X: Any, column: int) -> Counter:
     """Return how often each text of a column occurs."""
     if hasattr(X, "column_names"):
-        counted = X.column(column).value_counts()
-        return Counter({label(entry["values"]): entry["counts"] for entry in counted.to_pylist()})
+        counts = Counter[str | None]()
+        for entry in X.column(column).value_counts().to_pylist():
+            counts[label(entry["values"])] += entry["counts"]
+        return counts
     return Counter(label(value) for value in read_objects(X, column))
 
 
