@@ -30,8 +30,22 @@ class Batch(NamedTuple):
     weigh: Callable[[Plan], Tensor]
 
 
+Average = Callable[[list[Tensor]], None]
+
+
 class RowStream(Protocol):
-    """Rows that are read while models are trained, since there are too many to hold."""
+    """Rows that are read while models are trained, since there are too many to hold.
+
+    Attributes
+    ----------
+    average : callable or None
+        Takes the gradients of the models in training and averages them, in place, over the processes that
+        train the same models on other rows.
+    """
+
+    @property
+    def average(self) -> Average | None:
+        """What averages gradients over processes."""
 
     def batches(self, design: Design, plan: Plan, start: int = 0) -> Iterator[Batch]:
         """Yield what each step sees from step `start` on; columns are those of the design."""

@@ -4,6 +4,7 @@ Those of `torch.optim` load torch's compiler when the first one is made, which t
 they are used where they are needed: for SGD, and for steps that a GPU records.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -69,6 +70,30 @@ class Adam(Optimizer):
         if not state:
             state.update(step=torch.zeros(()), exp_avg=torch.zeros_like(p), exp_avg_sq=torch.zeros_like(p))
         return state
+
+
+class Averaged:
+    """Averages the gradients over processes before each step of another optimiser.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+    average : callable
+        Takes gradients and averages them in place.
+    """
+
+    def __init__(self, optimizer: "AnyOptimizer", average: Callable[[list[Tensor]], None]):
+        self.optimizer, self.average, self.param_groups = optimizer, average, optimizer.param_groups
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradients."""
+        self.optimizer.zero_grad(set_to_none)
+
+    def step(self) -> None:
+        """Average the gradients, then update the parameters."""
+        parameters = (p for group in self.param_groups for p in group["params"])
+        self.average([p.grad for p in parameters if p.grad is not None])
+        self.optimizer.step()
 
 
 AnyOptimizer = Optimizer | torch.optim.Optimizer

@@ -4,7 +4,7 @@ import threading
 from collections import deque
 from collections.abc import Iterator
 
-from stochgate.engine.batches import Batch, RowStream
+from stochgate.engine.batches import Average, Batch, RowStream
 from stochgate.engine.data import Design
 from stochgate.engine.plan import Plan
 
@@ -28,6 +28,11 @@ class SharedStream:
         self.kept: deque[Batch] = deque()
         self.first = 0  # the step of the first batch that is kept
         self.places: list[int] = []  # the step that each stack sees next
+
+    @property
+    def average(self) -> Average | None:
+        """What averages gradients over processes."""
+        return self.stream.average
 
     def batches(self, design: Design, plan: Plan, start: int = 0) -> Iterator[Batch]:
         """Yield what each step sees; one that begins before the others reads by itself."""

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from stochgate.engine import DenseColumns, Design, Inputs, Plan
-from stochgate.engine.batches import Batch
+from stochgate.engine.batches import Average, Batch
 from stochgate.objectives import Objective
 from stochgate.sources.numbers import read_block, refuse_infinite
 from stochgate.sources.pools import read_ahead, shuffled_blocks
@@ -70,21 +70,47 @@ class NetworkStream:
     ----------
     of : StreamedRows
     inputs : Inputs
+    n_shards : int
+        A batch has as many rows of each shard, which is every so many-th part of the table.
+    shard : int or None for all
+        The one of which rows are read, where other processes read the others.
+    average : callable or None
+        Takes the gradients of the models in training and averages them over these processes, in place.
     """
 
     of: StreamedRows
     inputs: Inputs
+    n_shards: int = 1
+    shard: int | None = None
+    average: Average | None = None
+
+    def share(
+        self, n_shards: int, shard: int | None = None, average: Average | None = None
+    ) -> "NetworkStream":
+        """Return the stream in shards, or one of them."""
+        if self.of.source.n_parts < n_shards:
+            raise ValueError(
+                f"The table has {self.of.source.n_parts} part(s) that can be read on their own, too few "
+                f"for {n_shards} processes: write it in more row groups or files."
+            )
+        return replace(self, n_shards=n_shards, shard=shard, average=average)
 
     def batches(self, design: Design, plan: Plan, start: int = 0) -> Iterator[Batch]:
-        """Yield what each step sees; every row comes once before any comes again.
+        """Yield what each step sees; every row of a shard comes once before any comes again.
 
         To begin at a later step the rows before it are read and passed over.
         """
-        size = plan.training.batch_size
-        assert size is not None
+        shards = range(self.n_shards) if self.shard is None else [self.shard]
+        streams = [self._batches(shard, design, plan, start) for shard in shards]
+        return streams[0] if len(streams) == 1 else map(_joined, *streams)
+
+    def _batches(self, shard: int, design: Design, plan: Plan, start: int) -> Iterator[Batch]:
+        """Yield what each step sees of one shard."""
+        assert plan.training.batch_size is not None
+        size = max(1, plan.training.batch_size // self.n_shards)
         reader = _Columns.make(self, design)
         device = plan.weights.device
-        make = partial(_pools, reader, plan.data_seed, size)
+        make = partial(_pools, reader, plan.data_seed, size, (shard, self.n_shards))
         for number, (X, y, weight, index) in enumerate(_cut(read_ahead(make), size)):
             if number < start:
                 continue
@@ -93,6 +119,18 @@ class NetworkStream:
             on_device = {name: value.to(device) for name, value in rows.items()}
             shared = weight[index].to(device, plan.weights.dtype)
             yield Batch(columns, on_device, partial(_same_for_all, shared))
+
+
+def _joined(*batches: Batch) -> Batch:
+    """Return the batches of several shards as one."""
+    columns = [batch.columns.dense() for batch in batches]
+    rows = {name: torch.cat([b.rows[name] for b in batches]) for name in batches[0].rows}
+    weights = [batch.weigh for batch in batches]
+    return Batch(
+        DenseColumns(torch.cat(columns), once=True),
+        rows,
+        lambda plan: torch.cat([weigh(plan) for weigh in weights], dim=1),
+    )
 
 
 def _same_for_all(weights: Tensor, plan: Plan) -> Tensor:
@@ -171,14 +209,14 @@ class _Columns:
         return np.where(held_out[place] == block.rows, 0.0, own)
 
 
-def _pools(reader: _Columns, seed: int, size: int) -> Iterator[Pool]:
+def _pools(reader: _Columns, seed: int, size: int, shard: tuple[int, int]) -> Iterator[Pool]:
     """Yield pools of rows for ever, each of whole batches; what is left over goes to the next one."""
     n_bytes = max(1, len(reader.inputs.center)) * reader.dtype.itemsize
     most = max(4 * size, min(POOL_ROWS, POOL_BYTES // n_bytes)) // size * size
     parts: list[tuple[Tensor, Any, np.ndarray]] = []
     n_rows = n_made = 0
     for epoch in count():
-        for block in shuffled_blocks(reader.of.source, reader.features, [seed, epoch]):
+        for block in shuffled_blocks(reader.of.source, reader.features, [seed, epoch], shard):
             parts.append((reader.columns(block), block.y, reader.weights(block)))
             n_rows += len(block.rows)
             if n_rows >= most:

@@ -14,9 +14,21 @@ T = TypeVar("T")
 N_OPEN = 4  # parts that are read side by side, so that a pool is a mixture of several
 
 
-def shuffled_blocks(source: Source, features: Any, seed: list[int]) -> Iterator[Block]:
-    """Yield all rows of weight once, some parts at a time, the parts in an order drawn from the seed."""
-    waiting = np.random.default_rng(seed).permutation(source.n_parts).tolist()[::-1]
+def shuffled_blocks(
+    source: Source, features: Any, seed: list[int], shard: tuple[int, int] = (0, 1)
+) -> Iterator[Block]:
+    """Yield all rows of weight once, some parts at a time, the parts in an order drawn from the seed.
+
+    Parameters
+    ----------
+    source : Source
+    features : sequence of int, or None for all
+    seed : list of int
+    shard : tuple of int
+        Which of how many shards to read; a shard has every so many-th part.
+    """
+    parts = np.arange(shard[0], source.n_parts, shard[1])
+    waiting = np.random.default_rng(seed).permutation(parts).tolist()[::-1]
     is_open: list[Iterator[Block]] = []
     while waiting or is_open:
         while waiting and len(is_open) < N_OPEN:
