@@ -149,6 +149,6 @@ def train_at(problem: Problem, lam: float) -> FinalModel:
     )
     stream = problem.stream
     if stream is not None:
-        plan, stream = for_stream(plan, stream.n_rows), stream.without(held_out)
+        plan, stream = for_stream(plan, stream.n_rows), stream.without(held_out, problem.sample_weight)
     trained, design = problem.execute(plan, stream)
     return FinalModel(trained=trained, design=design, problem=problem, lam=lam)

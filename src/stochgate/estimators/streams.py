@@ -19,9 +19,12 @@ class StreamMixin:
         """Yield the network's outputs for every block, each of shape (1, n_rows, n_outputs)."""
         source, model = open_source(X, None), self._cut_down()
         features = self._features_in(source)
+        block = None
         for part in range(source.n_parts):
             for block in source.read(part, features):
                 yield model._outputs(as_table(block.X))
+        if block is None:
+            raise ValueError("The table has no rows.")
 
     def _features_in(self: Any, source: Source) -> list[int]:
         """Return where a source has the selected features."""

@@ -11,7 +11,7 @@ from stochgate.evaluation.outer_fold import JudgedFold, Rivals, quiet_about_noth
 from stochgate.objectives import OBJECTIVES, Objective
 from stochgate.sources.opening import open_source
 from stochgate.sources.source import Source
-from stochgate.sources.subsets import split_source
+from stochgate.sources.subsets import Unweighted, split_source
 from stochgate.sources.targets import read_target
 
 
@@ -33,24 +33,30 @@ def judge_streamed(
     """
     if not hasattr(rivals.model, "_outputs_of_blocks") or rivals.without_selection is not None:
         raise ValueError("Only the estimators of this library can be fitted to a table block by block.")
+    if not rivals.scores_itself:
+        raise ValueError("A table that is read block by block is scored by model.score: leave scoring out.")
     if not isinstance(cv, Integral) or cv < 2:
         raise ValueError(f"cv={cv!r}: a table that is read block by block is split into a number of folds.")
     source = open_source(X, y, sample_weight, groups)
     names = source.names or [f"x{j}" for j in range(source.n_features)]
-    folds = split_source(source, int(cv), groups is not None, seed)
-    judged = list(_judge(rivals, folds, names))
-    return judged, _objective(rivals.model, folds[0][1]), names
+    folds = [
+        (learn, Unweighted(test)) for learn, test in split_source(source, int(cv), groups is not None, seed)
+    ]
+    objective = _objective(rivals.model, folds[0][1])
+    return list(_judge(rivals.model, objective, folds, names)), objective, names
 
 
-def _judge(rivals: Rivals, folds: list[tuple[Source, Source]], names: list[str]) -> Iterator[JudgedFold]:
+def _judge(
+    model: Any, objective: type[Objective] | None, folds: list[tuple[Source, Unweighted]], names: list[str]
+) -> Iterator[JudgedFold]:
     for learn, test in folds:
         with quiet_about_nothing():
-            fitted = clone(rivals.model).fit(learn)
+            fitted = clone(model).fit(learn)
             other = fitted._on_all_columns()
             yield JudgedFold(
                 score=float(fitted.score(test)),
                 all_columns=float("nan") if other is None else float(other.score(test)),
-                base_rate=_base_rate(rivals, learn, test),
+                base_rate=_base_rate(objective, learn, test),
                 columns=names,
                 support=fitted.get_support(),
                 rows=np.empty(0, dtype=int),
@@ -58,11 +64,12 @@ def _judge(rivals: Rivals, folds: list[tuple[Source, Source]], names: list[str])
             )
 
 
-def _base_rate(rivals: Rivals, learn: Source, test: Source) -> float:
+def _base_rate(objective: type[Objective] | None, learn: Source, test: Source) -> float:
     """Return the score of the prediction that uses no feature."""
-    objective = _objective(rivals.model, test)
-    if objective is None or objective.constant_score is not None:
-        return float("nan") if objective is None else float(objective.constant_score or 0.0)
+    if objective is None:
+        return float("nan")
+    if objective.constant_score is not None:
+        return objective.constant_score
     dummy = objective.model_without_features()
     y, weight = read_target(learn)
     dummy.fit(np.empty((len(y), 0)), y, sample_weight=weight)

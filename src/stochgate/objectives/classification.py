@@ -10,7 +10,7 @@ from sklearn.base import is_classifier
 from sklearn.dummy import DummyClassifier
 from sklearn.utils._missing import is_pandas_na
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import column_or_1d
 from torch import Tensor
 from torch.nn import functional as F
@@ -77,7 +77,8 @@ class Classification(Objective):
         """Return the labels; a missing one is refused, as are numbers that are no labels."""
         labels: np.ndarray = column_or_1d(y)
         _refuse_missing_labels(labels)
-        check_classification_targets(labels)
+        if type_of_target(labels) == "continuous":
+            raise ValueError("y holds continuous numbers, no classes: use a regression.")
         return labels
 
     @classmethod

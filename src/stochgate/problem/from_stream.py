@@ -52,6 +52,7 @@ def make_streamed_problem(
         n_rows=sample.n_rows,
         mean_weight=sample.mean_weight,
         sampled=drawn.rows,
+        sampled_weight=sample.given_weight,
     )
     parts = problem.gates, problem.network, training, problem.device
     return replace(problem, stream=stream, **make_columns(problem.X, *parts, rounded=True)), groups

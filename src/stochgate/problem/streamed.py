@@ -37,9 +37,11 @@ class StreamedRows:
     n_rows : int
         Rows of weight.
     mean_weight : float
-        Of these; weights are divided by it.
+        What weights are divided by: then their mean is that of the weights a model has in the problem.
     sampled : ndarray of int, shape (n_samples,)
         Numbers of the rows that the problem holds.
+    sampled_weight : ndarray, shape (n_samples,)
+        Their weights as they were given, 1 without any.
     held_out : ndarray of int
         Numbers of rows that no model learns from, in order.
     """
@@ -51,11 +53,25 @@ class StreamedRows:
     n_rows: int
     mean_weight: float
     sampled: np.ndarray
+    sampled_weight: np.ndarray
     held_out: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
-    def without(self, held_out: np.ndarray) -> "StreamedRows":
-        """Return the stream without some rows of the sample, a mask of shape (n_samples,)."""
-        return replace(self, held_out=np.sort(self.sampled[held_out]))
+    def without(self, held_out: np.ndarray, sample_weight: np.ndarray) -> "StreamedRows":
+        """Return the stream without some rows of the sample.
+
+        They are many in the sample and few in the table. A model's total weight is that of the sample, so
+        the rows that are left have to weigh as much less as those left in the sample do.
+
+        Parameters
+        ----------
+        held_out : ndarray of bool, shape (n_samples,)
+        sample_weight : ndarray, shape (n_samples,)
+            The weights of the sample in the problem.
+        """
+        total = self.n_rows * self.mean_weight
+        left = (total - self.sampled_weight[held_out].sum()) / self.n_rows
+        share = sample_weight[~held_out].sum() / sample_weight.sum()
+        return replace(self, held_out=np.sort(self.sampled[held_out]), mean_weight=left / share)
 
     def through(self, inputs: Inputs) -> "NetworkStream":
         """Return the stream as a network takes it."""
@@ -200,8 +216,9 @@ class _Columns:
         return self.inputs.tensor(numbers, self.dtype)
 
     def weights(self, block: Block) -> np.ndarray:
-        """Return the weights of a block's rows, 1 on average over the table, 0 where held out."""
-        own = np.ones(len(block.rows)) if block.weight is None else block.weight / self.of.mean_weight
+        """Return the weights of a block's rows, 0 where they are held out."""
+        given = np.ones(len(block.rows)) if block.weight is None else block.weight
+        own = given / self.of.mean_weight
         held_out = self.of.held_out
         if len(held_out) == 0:
             return own
@@ -209,31 +226,47 @@ class _Columns:
         return np.where(held_out[place] == block.rows, 0.0, own)
 
 
+Rows = tuple[Tensor, Any, np.ndarray]  # columns, y and weights
+
+
 def _pools(reader: _Columns, seed: int, size: int, shard: tuple[int, int]) -> Iterator[Pool]:
-    """Yield pools of rows for ever, each of whole batches; what is left over goes to the next one."""
+    """Yield pools of rows for ever, each of whole batches; what is left over begins the next one.
+
+    A pool ends where all rows were read, so that each row comes once before any comes again.
+    """
     n_bytes = max(1, len(reader.inputs.center)) * reader.dtype.itemsize
     most = max(4 * size, min(POOL_ROWS, POOL_BYTES // n_bytes)) // size * size
-    parts: list[tuple[Tensor, Any, np.ndarray]] = []
-    n_rows = n_made = 0
+    rest: list[Rows] = []
+    for number, parts in enumerate(_read_pools(reader, seed, most, shard)):
+        n_first = sum(len(part[0]) for part in rest)
+        X, y, weight = _join([*rest, *parts])
+        order = n_first + _shuffled(len(X) - n_first, [seed, number])
+        order = torch.cat([torch.arange(n_first), order])
+        n_used = len(X) // size * size
+        left = order[n_used:]
+        rest = [(X[left], take_rows(y, left.numpy()), weight[left.numpy()])]
+        if n_used:
+            rows = reader.of.objective.encode_more(y, reader.of.facts)
+            yield X, rows, torch.from_numpy(weight), order[:n_used]
+
+
+def _read_pools(reader: _Columns, seed: int, most: int, shard: tuple[int, int]) -> Iterator[list[Rows]]:
+    """Yield about `most` rows at a time, fewer at the end of the table, which is read again and again."""
     for epoch in count():
+        parts: list[Rows] = []
         for block in shuffled_blocks(reader.of.source, reader.features, [seed, epoch], shard):
             parts.append((reader.columns(block), block.y, reader.weights(block)))
-            n_rows += len(block.rows)
-            if n_rows >= most:
-                pool, parts = _make_pool(reader.of, parts, size, seed + n_made)
-                n_rows, n_made = sum(len(part[0]) for part in parts), n_made + 1
-                yield pool
+            if sum(len(part[0]) for part in parts) >= most:
+                yield parts
+                parts = []
+        if parts:
+            yield parts
 
 
-def _make_pool(
-    of: StreamedRows, parts: list[tuple[Tensor, Any, np.ndarray]], size: int, seed: int
-) -> tuple[Pool, list[tuple[Tensor, Any, np.ndarray]]]:
-    """Shuffle rows, and return those of whole batches and the rest."""
-    X = torch.cat([part[0] for part in parts])
-    y, weight = join_rows([part[1] for part in parts]), np.concatenate([part[2] for part in parts])
-    order = torch.randperm(len(X), generator=torch.Generator().manual_seed(seed))
-    n_used = len(X) // size * size
-    rest = order[n_used:]
-    left = [(X[rest], take_rows(y, rest.numpy()), weight[rest.numpy()])] if len(rest) else []
-    rows = of.objective.encode_more(y, of.facts)
-    return (X, rows, torch.from_numpy(weight), order[:n_used]), left
+def _join(parts: list[Rows]) -> Rows:
+    X, y, weight = zip(*parts, strict=True)
+    return torch.cat(X), join_rows(list(y)), np.concatenate(weight)
+
+
+def _shuffled(n_rows: int, seed: list[int]) -> Tensor:
+    return torch.from_numpy(np.random.default_rng(seed).permutation(n_rows))

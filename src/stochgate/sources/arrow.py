@@ -62,7 +62,8 @@ class ArrowSource(Source):
         self.schema = _widen(dataset, set(self.names))
         self.parts = [part for fragment in dataset.get_fragments() for part in _split(fragment)]
         self.starts: list[int] | None = None
-        if self.parts and hasattr(self.parts[0], "row_groups"):
+        self.is_parquet = bool(self.parts) and all(hasattr(part, "row_groups") for part in self.parts)
+        if self.is_parquet:
             sizes = [sum(group.num_rows for group in part.row_groups) for part in self.parts]
             self.starts = [0, *np.cumsum(sizes).tolist()]
 
@@ -100,7 +101,7 @@ class ArrowSource(Source):
         import pyarrow.dataset as ds
 
         options: dict[str, Any] = {"batch_size": ROWS_AT_ONCE, "use_threads": False}
-        if self.starts is not None:
+        if self.is_parquet:
             options["fragment_scan_options"] = ds.ParquetFragmentScanOptions(
                 pre_buffer=False, use_buffered_stream=True, buffer_size=_BUFFER
             )

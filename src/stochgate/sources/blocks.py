@@ -58,7 +58,8 @@ class BlockSource(Source):
             if number + 1 == len(self.starts):
                 self.starts.append(start + X.shape[0])
             rows = start + np.arange(X.shape[0])
-            yield Block(take_columns(X, self._places(X, number)[wanted]), rows, y, weight)
+            if len(rows):
+                yield Block(take_columns(X, self._places(X, number)[wanted]), rows, y, weight)
 
     def _places(self, X: Any, number: int) -> np.ndarray:
         """Return where a block has the columns of the first one."""

@@ -24,6 +24,8 @@ class Sample:
     ----------
     block : Block
         The rows. Their weights undo what was drawn more often: rows of rare classes.
+    given_weight : ndarray, shape (n_samples,)
+        The weights that these rows have in the table.
     n_rows : int
         Rows of weight in the whole table.
     mean_weight : float
@@ -33,6 +35,7 @@ class Sample:
     """
 
     block: Block
+    given_weight: np.ndarray
     n_rows: int
     mean_weight: float
     survey: Survey
@@ -92,8 +95,10 @@ def draw_sample(
         index = np.sort(np.concatenate(chosen))
         if len(index):
             parts.append(block.take(index))
-    block = _weighted(_join(parts), kinds_of, counts, {kind: len(rows) for kind, rows in drawn.items()})
-    return Sample(block, n_rows, total / n_rows, survey)
+    joined = _join(parts)
+    weight = np.ones(len(joined.rows)) if joined.weight is None else np.asarray(joined.weight, dtype=float)
+    block = _weighted(joined, kinds_of, counts, {kind: len(rows) for kind, rows in drawn.items()})
+    return Sample(block, weight, n_rows, total / n_rows, survey)
 
 
 def count_kinds(source: Source, kinds_of: Callable[[Any], np.ndarray]) -> tuple[Counter, float]:

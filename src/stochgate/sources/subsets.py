@@ -2,9 +2,11 @@
 
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from stochgate.sources.sample import with_weight
 from stochgate.sources.source import Block, Source
 
 
@@ -38,6 +40,24 @@ class Subset(Source):
 
     def describe(self) -> str:  # noqa: D102
         return f"{super().describe()} {self.parts} {self.source.describe()}"
+
+
+class Unweighted(Subset):
+    """Another source without the rows of weight 0, the others all alike.
+
+    Parameters
+    ----------
+    source : Source
+    """
+
+    def __init__(self, source: Source):
+        super().__init__(source, list(range(source.n_parts)))
+
+    def read(self, part: int, features: Sequence[int] | None = None) -> Iterator[Block]:  # noqa: D102
+        for block in super().read(part, features):
+            weighed = with_weight(block)
+            if len(weighed.rows):
+                yield replace(weighed, weight=None)
 
 
 def split_source(source: Source, n_folds: int, by_key: bool, seed: int) -> list[tuple[Source, Source]]:

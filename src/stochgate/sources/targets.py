@@ -10,7 +10,6 @@ from stochgate.sources.source import Source, join_rows
 def read_target(source: Source) -> tuple[Any, np.ndarray | None]:
     """Return y and the weights of all rows of a source."""
     blocks = [block for part in range(source.n_parts) for block in source.read(part, [])]
-    blocks = [block for block in blocks if len(block.rows)]
     if not blocks:
         raise ValueError("The table has no rows.")
     if blocks[0].y is None:
