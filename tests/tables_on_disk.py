@@ -1,5 +1,7 @@
 """Small tables, and the same rows in every form that is read block by block."""
 
+import itertools
+
 import numpy as np
 
 N_ROWS, N_FEATURES = 1200, 5
@@ -47,7 +49,7 @@ def write_folder(made, folder, n_files=3, row_group_size=150):
     folder.mkdir(exist_ok=True)
     table = pa.Table.from_pandas(made, preserve_index=False)
     edges = np.linspace(0, len(made), n_files + 1).astype(int)
-    for i, (low, high) in enumerate(zip(edges, edges[1:], strict=False)):
+    for i, (low, high) in enumerate(itertools.pairwise(edges)):
         parquet.write_table(table.slice(low, high - low), folder / f"part-{i}.parquet", row_group_size)
     return folder
 

@@ -1,5 +1,6 @@
 """Every kind of source reads the same rows, and says in one sentence what it cannot read."""
 
+import itertools
 from functools import cache
 
 import numpy as np
@@ -21,7 +22,7 @@ X, Y = numbers()
 NAMES = [f"x{j}" for j in range(N_FEATURES)]
 TABLE = pa.table({**{name: X[:, j] for j, name in enumerate(NAMES)}, "y": Y})
 CUTS = [0, 100, 450, 451, 451, 1200]  # one block is empty
-BLOCKS = [(X[i:j], Y[i:j]) for i, j in zip(CUTS, CUTS[1:], strict=False)]
+BLOCKS = [(X[i:j], Y[i:j]) for i, j in itertools.pairwise(CUTS)]
 SOURCES = {}
 MODEL = GatedRegressor(lam=0.5, network="linear", training=Training(n_steps=50), random_state=0)
 
