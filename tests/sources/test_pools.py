@@ -2,6 +2,7 @@
 
 import threading
 import time
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -36,8 +37,6 @@ def stream_of(blocks, data_seed=0, size=SIZE, **training):
     fixed = problem.fixed[None]
     plan = problem.plan(0.1, 0, problem.weights[None], fixed)
     plan = for_stream(plan, problem.stream.n_rows)
-    from dataclasses import replace
-
     return problem, problem.stream.through(problem.inputs), replace(plan, data_seed=data_seed)
 
 
@@ -118,10 +117,9 @@ def readers():
 
 
 def test_the_reader_ends_with_the_training():
-    blocks = numbered()
-    GatedRegressor(lam=0.1, training=Training(n_steps=5), random_state=0).fit(
-        Stream(blocks, sample_rows=200)
-    )
+    blocks = [(X[:, 1:], y) for X, y in numbered()]
+    model = GatedRegressor(lam=0.1, training=Training(n_steps=5), random_state=0)
+    model.fit(Stream(blocks, sample_rows=200))
     assert readers() == []
     problem, stream, plan = stream_of(blocks)
     batches = stream.batches(problem.design, plan)

@@ -66,7 +66,7 @@ class Source(ABC):
 
     @abstractmethod
     def read(self, part: int, features: Sequence[int] | None = None) -> Iterator[Block]:
-        """Yield the rows of a part, in their order, in blocks of one row or more; by default all features."""
+        """Yield the rows of a part, in their order, in blocks of one or more; by default all features."""
 
     def describe(self) -> str:
         """Return a text that changes with the data, as far as can be told without reading them."""

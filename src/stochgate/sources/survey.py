@@ -54,7 +54,7 @@ class Survey:
         """Raise where a value is missing, for models that may have none."""
         lacking = np.flatnonzero(self.missing)
         if len(lacking):
-            column = lacking[0] if self.names is None else self.names[lacking[0]]
+            column = int(lacking[0]) if self.names is None else self.names[lacking[0]]
             refuse([Obstacle(column, "missing values", "fill them in, or say missing='auto'")])
 
     def _add_numbers(self, X: np.ndarray, columns: np.ndarray) -> None:
