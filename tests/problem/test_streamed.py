@@ -50,10 +50,8 @@ def test_single_precision_makes_the_same_columns_of_single_numbers(center, scale
     assert (np.log2(inputs.scale) % 1 == 0).all()
 
 
-@pytest.mark.parametrize(
-    "options", [{"draw_in": True}, {"network": "encoded"}], ids=["drawn in", "encoded"]
-)
-def test_far_values_and_pieces_are_made_of_blocks_as_of_the_whole(options):
+@pytest.mark.parametrize(("network", "draw_in"), [("linear", True), ("encoded", False)])
+def test_far_values_and_pieces_are_made_of_blocks_as_of_the_whole(network, draw_in):
     rng = np.random.default_rng(0)
     X = np.exp(3 * rng.normal(size=(3000, 3)))
     inputs = Inputs.learn(X, NETWORKS[network](), raw=False, draw_in=draw_in).rounded()

@@ -16,6 +16,7 @@ from stochgate.estimators.base import GatedEstimator
 from stochgate.estimators.warnings import NoFeatureSelectedWarning
 from stochgate.evaluation.pipeline import list_steps
 from stochgate.problem.problem import LARGEST_SEED
+from stochgate.sources.opening import is_stream
 from stochgate.stability.frequencies import Frequencies, gated_frequencies, other_frequencies
 from stochgate.stability.halves import complementary_pairs
 from stochgate.stability.preprocessed import PreprocessedMixin, with_seeds
@@ -164,6 +165,11 @@ class StabilitySelector(PreprocessedMixin, MetaEstimatorMixin, BaseEstimator):
             raise ValueError(
                 "fdr and max_false take rows for independent, which rows of a group are not: give one "
                 "row a group, or a threshold."
+            )
+        if is_stream(X, y):
+            raise ValueError(
+                "StabilitySelector draws halves of rows in memory, but X is read block by block: give it a "
+                "sample of the rows."
             )
         random_state = check_random_state(self.random_state)
         *steps, (_, last) = list_steps(self.estimator)
