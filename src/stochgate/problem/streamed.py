@@ -18,7 +18,7 @@ from stochgate.sources.pools import read_ahead, shuffled_blocks
 from stochgate.sources.source import Block, Source, join_rows, take_rows
 from stochgate.tables.encoding import TableEncoding
 
-POOL_BYTES = 64 << 20  # of columns that are shuffled together,
+POOL_BYTES = 32 << 20  # of columns that are shuffled together,
 POOL_ROWS = 1 << 17  # or so many rows
 
 

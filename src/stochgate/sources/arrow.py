@@ -21,6 +21,7 @@ FORMATS = {
     ".orc": "orc",
 }
 OBJECT_ADVICE = "give one number or one text in each row, or exclude the column"
+_PAGE = 1 << 20  # bytes of one column that writers put together, by default
 _BUFFER = 1 << 16  # bytes read at once of each column: whole row groups may not fit into memory
 
 
@@ -72,6 +73,8 @@ class ArrowSource(Source):
         return len(self.parts)
 
     def read(self, part: int, features: Sequence[int] | None = None) -> Iterator[Block]:  # noqa: D102
+        import pyarrow as pa
+
         assert self.names is not None
         names = self.names if features is None else [self.names[j] for j in features]
         _refuse_types(self.schema, names)
@@ -83,6 +86,16 @@ class ArrowSource(Source):
             weight, group = (None if n is None else to_array(batch[n]) for n in (self.weight, self.group))
             yield Block(batch.select(names), rows, self._target(batch), weight, group)
             start += batch.num_rows
+        pa.default_memory_pool().release_unused()  # it would keep the pages of each part it has read
+
+    def open_bytes(self, features: Sequence[int] | None = None) -> int:
+        """Return the bytes of a row group's columns as they are decoded, of large ones page by page."""
+        if not self.is_parquet:
+            return 0
+        n_columns = self.n_features if features is None else len(features)
+        share = n_columns / max(1, len(self.dataset.schema.names))
+        largest = max(sum(group.total_byte_size for group in part.row_groups) for part in self.parts)
+        return 2 * int(min(largest * share, n_columns * _PAGE))
 
     def describe(self) -> str:  # noqa: D102
         files = [Path(path) for path in getattr(self.dataset, "files", [])]

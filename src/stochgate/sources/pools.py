@@ -11,7 +11,8 @@ from stochgate.sources.sample import with_weight
 from stochgate.sources.source import Block, Source
 
 T = TypeVar("T")
-N_OPEN = 4  # parts that are read side by side, so that a pool is a mixture of several
+N_OPEN = 4  # parts that are read side by side, so that a pool is a mixture of several,
+OPEN_BYTES = 256 << 20  # but fewer of large ones, two at least
 
 
 def shuffled_blocks(
@@ -29,9 +30,10 @@ def shuffled_blocks(
     """
     parts = np.arange(shard[0], source.n_parts, shard[1])
     waiting = np.random.default_rng(seed).permutation(parts).tolist()[::-1]
+    n_open = int(np.clip(OPEN_BYTES // max(1, source.open_bytes(features)), 2, N_OPEN))
     is_open: list[Iterator[Block]] = []
     while waiting or is_open:
-        while waiting and len(is_open) < N_OPEN:
+        while waiting and len(is_open) < n_open:
             is_open.append(source.read(waiting.pop(), features))
         for part in list(is_open):
             block = next(part, None)

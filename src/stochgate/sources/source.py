@@ -68,6 +68,10 @@ class Source(ABC):
     def read(self, part: int, features: Sequence[int] | None = None) -> Iterator[Block]:
         """Yield the rows of a part, in their order, in blocks of one or more; by default all features."""
 
+    def open_bytes(self, features: Sequence[int] | None = None) -> int:
+        """Return about how many bytes a part takes while it is read."""
+        return 0
+
     def describe(self) -> str:
         """Return a text that changes with the data, as far as can be told without reading them."""
         return f"{type(self).__name__} {self.n_parts} {self.n_features} {self.names}"

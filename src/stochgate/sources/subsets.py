@@ -38,6 +38,9 @@ class Subset(Source):
             if len(kept.rows):
                 yield kept
 
+    def open_bytes(self, features: Sequence[int] | None = None) -> int:  # noqa: D102
+        return self.source.open_bytes(features)
+
     def describe(self) -> str:  # noqa: D102
         return f"{super().describe()} {self.parts} {self.source.describe()}"
 
