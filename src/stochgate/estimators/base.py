@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
@@ -20,6 +19,7 @@ from stochgate.choice.final import FinalModel, train_at
 from stochgate.choice.rules import RULES
 from stochgate.choice.tables import train_table
 from stochgate.engine import Predictor, Training
+from stochgate.engine.checkpoint import open_checkpoint
 from stochgate.engine.record import Callback
 from stochgate.estimators.export_mixin import ExportMixin
 from stochgate.estimators.linear import LinearMixin
@@ -35,12 +35,12 @@ from stochgate.explain.mixin import ExplainMixin
 from stochgate.gates import Gate
 from stochgate.networks import Network
 from stochgate.objectives import Objective
+from stochgate.problem.checkpoint import with_checkpoint
 from stochgate.problem.from_estimator import make_problem
 from stochgate.problem.problem import Problem
 from stochgate.problem.remarks import Remarks, find_remarks
 from stochgate.problem.validation import refuse_diverged
 from stochgate.tables.check import check_table
-from stochgate.tables.encoding import TableEncoding
 from stochgate.tables.table import Table
 
 _OF_ONE_FIT = (
@@ -118,7 +118,9 @@ class GatedEstimator(LinearMixin, ReducedMixin, ExportMixin, ExplainMixin, Selec
         """Return the estimator's objective."""
         raise NotImplementedError
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> "GatedEstimator":
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, checkpoint: Any = None
+    ) -> "GatedEstimator":
         """Select features and train the model.
 
         Parameters
@@ -130,6 +132,10 @@ class GatedEstimator(LinearMixin, ReducedMixin, ExportMixin, ExplainMixin, Selec
         groups : array, shape (n_samples,), optional
             Which rows belong together (patients, batches): folds keep them together, and there is no second
             look at residuals, which takes rows for independent.
+        checkpoint : str or path, optional
+            A folder, new or empty, that keeps what is trained. When the process ends before the fit does,
+            the same call goes on from there, to the same bits on a CPU; callbacks do not see again what was
+            trained before. A folder of another fit is refused (docs/checkpoints.md).
 
         Returns
         -------
@@ -142,8 +148,9 @@ class GatedEstimator(LinearMixin, ReducedMixin, ExportMixin, ExplainMixin, Selec
             raise ValueError(
                 "Give either lam or n_features_to_select: a number of features has its own lam."
             )
-        with ProgressBar(self.verbose) as bar:
+        with ProgressBar(self.verbose) as bar, open_checkpoint(checkpoint) as saved:
             problem, groups = self._make_problem(X, y, sample_weight, groups, bar.callbacks)
+            problem = with_checkpoint(problem, saved, self, groups)
             remarks = find_remarks(problem)
             if self.lam != "auto":
                 final = train_at(problem, float(self.lam))
@@ -212,7 +219,7 @@ class GatedEstimator(LinearMixin, ReducedMixin, ExportMixin, ExplainMixin, Selec
             self.feature_importances_ = spread(choice.importance)
         gates = torch.where(gates > self.threshold, gates, 0)[:1]
         self._predictor = Predictor.make(models, final.design, problem.inputs, gates, final.shrink)
-        self._table = _with_medians(problem, self._predictor.features)
+        self._table = problem.table_with_medians(self._predictor.features)
         self._objective = models.plan.objective
         self._learned = self._predictor.common()
         self._facts = problem.target.facts
@@ -281,14 +288,3 @@ class GatedEstimator(LinearMixin, ReducedMixin, ExportMixin, ExplainMixin, Selec
         tags.target_tags.required = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def _with_medians(problem: Problem, columns: np.ndarray) -> TableEncoding:
-    """Return the encoding of a table, with medians to stand for missing values of the columns read."""
-    table, X = problem.table, problem.X
-    feature_of = table.feature_of()
-    features = columns if feature_of is None else feature_of[columns]
-    plain = np.array([not table.masked[j] and j not in table.levels for j in features], dtype=bool)
-    if sparse.issparse(X) or not plain.any():
-        return table
-    return table.with_fill(features[plain], np.median(X[:, columns[plain]], axis=0))

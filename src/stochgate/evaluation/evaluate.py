@@ -9,8 +9,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _num_features
 
-from stochgate.evaluation.outer_fold import JudgedFold, Rivals, judge_fold
-from stochgate.evaluation.splits import read_rows, split_rows
+from stochgate.engine.checkpoint import open_checkpoint
+from stochgate.engine.checkpoint.digest import as_text
+from stochgate.evaluation.outer_fold import JudgedFold, Rivals, judge_fold, takes_checkpoint
+from stochgate.evaluation.splits import Rows, read_rows, split_rows
 from stochgate.metrics import support_overlap
 
 _MOST_NAMES = 10
@@ -138,6 +140,7 @@ def evaluate(
     without_selection: Any = None,
     n_jobs: int | None = None,
     random_state: int | np.random.RandomState | None = None,
+    checkpoint: Any = None,
 ) -> Evaluation:
     """Repeat the whole fit, selection included, in each outer fold, and score it on the rows left out.
 
@@ -169,6 +172,10 @@ def evaluate(
         Folds at a time.
     random_state : int, RandomState or None, default=None
         Of the outer folds, when `cv` is a number; the model has its own.
+    checkpoint : str or path, optional
+        A folder, new or empty, that keeps what every fold trains, so that the same call goes on from
+        there when the process ended early (docs/checkpoints.md). For models whose `fit` takes one, or
+        pipelines that end in such a model.
 
     Returns
     -------
@@ -184,13 +191,15 @@ def evaluate(
     >>> found.n_selected, found.mean > 0.9
     (array([2, 2, 2]), True)
     """
+    if checkpoint is not None and not takes_checkpoint(model):
+        raise ValueError(
+            f"{type(model).__name__} keeps no checkpoint of its fit: leave checkpoint out, or give a model "
+            "of this library or a pipeline that ends in one."
+        )
     rivals = Rivals(model, without_selection, _check_scorer(model, scoring), scoring is None)
     rows = read_rows(model, X, y, groups, sample_weight)
     names = _name_inputs(X)
-    seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-    folds = Parallel(n_jobs=n_jobs)(
-        delayed(judge_fold)(rivals, rows, train, test, names) for train, test in split_rows(rows, cv, seed)
-    )
+    folds = _judge_folds(rivals, rows, names, cv, n_jobs, random_state, checkpoint)
     feature_names, supports = _join_selections(folds, names)
     own = "score" if rows.objective is None else rows.objective.metric_name
     return Evaluation(
@@ -202,6 +211,31 @@ def evaluate(
         feature_names=feature_names,
         predictions=_join_predictions(folds, len(rows.strata)),
     )
+
+
+def _judge_folds(
+    rivals: Rivals,
+    rows: Rows,
+    names: list[str],
+    cv: Any,
+    n_jobs: int | None,
+    random_state: Any,
+    folder: Any,
+) -> list[JudgedFold]:
+    """Judge all outer folds; each has a folder of its own within that of the checkpoint, if any."""
+    with open_checkpoint(folder) as saved:
+        seeds = (check_random_state if saved is None else saved.random_state)(random_state)
+        splits = split_rows(rows, cv, int(seeds.randint(np.iinfo(np.int32).max)))
+        if saved is None:
+            tasks = [delayed(judge_fold)(rivals, rows, *split, names) for split in splits]
+        else:
+            saved.belong_to({"the model": type(rivals.model).__name__, "the parameter cv": as_text(cv)})
+            tasks = [
+                delayed(judge_fold)(rivals, rows, *split, names, saved.folder / f"fold-{number}")
+                for number, split in enumerate(splits, start=1)
+            ]
+        judged: list[JudgedFold] = Parallel(n_jobs=n_jobs)(tasks)
+        return judged
 
 
 def _name_inputs(X: Any) -> list[str]:
