@@ -92,7 +92,7 @@ class Checkpoint:
     def _read_head(self) -> dict[str, Any] | None:
         names = {entry.name for entry in self.folder.iterdir()} - {LOCK}
         if HEAD not in names:
-            others = sorted(name for name in names if not name.endswith(UNFINISHED))
+            others = sorted(name for name in names if not name.startswith("."))
             if others:
                 raise CheckpointError(
                     f"The folder {str(self.folder)!r} holds other files ({others[0]}), and no checkpoint: "

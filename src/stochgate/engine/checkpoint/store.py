@@ -1,5 +1,6 @@
 """Files of a checkpoint: tensors and numbers, and a checksum, so that no damaged file is ever loaded."""
 
+import errno
 import hashlib
 import io
 import os
@@ -13,6 +14,7 @@ from stochgate.atomic import written_atomically
 from stochgate.engine.checkpoint.errors import CheckpointWriteError
 
 MAGIC = b"stochgate checkpoint 1\n"  # a file begins with it; its last bytes are the checksum of all others
+_FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 _N_CHECKSUM = hashlib.sha256().digest_size
 
 
@@ -40,10 +42,11 @@ def write(path: Path, content: Any) -> None:
 def write_error(folder: Path, cause: OSError) -> CheckpointWriteError:
     """Return the error that says what to do when a folder cannot be written to."""
     reason = os.strerror(cause.errno) if cause.errno else str(cause)
+    advice = "make room on that disk" if cause.errno in _FULL else "give a folder that can be written to"
     return CheckpointWriteError(
         cause.errno,
-        f"The checkpoint in {str(folder)!r} cannot be written ({reason}): make room on that disk and "
-        "repeat the same call, which goes on from what was written before and is intact",
+        f"The checkpoint in {str(folder)!r} cannot be written ({reason}): {advice} and repeat the call; "
+        "what was written before is intact, and a fit goes on from there",
     )
 
 
