@@ -3,6 +3,7 @@
 from importlib.metadata import PackageNotFoundError, version
 
 from stochgate.engine import Snapshot, Training
+from stochgate.engine.checkpoint import CheckpointError, CheckpointWriteError
 from stochgate.estimators import (
     ConstantColumnWarning,
     GatedClassifier,
@@ -25,6 +26,8 @@ except PackageNotFoundError:  # a source folder that is not installed
     __version__ = "0+source"
 
 __all__ = [
+    "CheckpointError",
+    "CheckpointWriteError",
     "ConstantColumnWarning",
     "Evaluation",
     "GatedClassifier",

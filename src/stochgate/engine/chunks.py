@@ -13,6 +13,7 @@ from stochgate.engine.backend.cpu_step import may_be_by_hand
 from stochgate.engine.backend.process_settings import process_set_for, useful_threads
 from stochgate.engine.batches import RowStream
 from stochgate.engine.data import Design
+from stochgate.engine.in_training import SavedState
 from stochgate.engine.loop import train
 from stochgate.engine.plan import FREE, OPEN, Plan
 from stochgate.engine.record import Callback, Snapshot
@@ -23,6 +24,7 @@ from stochgate.objectives.base import Target
 # Bytes a stack of models may take in training when `Training.max_memory` does not say.
 MEMORY = {"cpu": 1 << 30, "cuda": 4 << 30}
 
+SavedStacks = Callable[[int, int], SavedState]
 
 # Multiplications that take as long as to draw a gate and to update it.
 PER_GATE = 1000
@@ -36,6 +38,7 @@ def execute(
     target: Target,
     callbacks: tuple[Callback, ...] = (),
     stream: RowStream | None = None,
+    saved: SavedStacks | None = None,
 ) -> Trained:
     """Train a plan, in several stacks when it needs more memory than it may take or several cores help.
 
@@ -48,9 +51,11 @@ def execute(
     Parameters
     ----------
     plan, design, target, callbacks, stream : as in `train`
+    saved : callable, optional
+        Returns where the state of a stack is kept, given its number and how many there are.
     """
     if plan.n_members > 1 and plan.test_weights is None:  # nothing is judged: members may be trained apart
-        trained = execute(replace(plan, n_members=1), design, target, callbacks, stream)
+        trained = execute(replace(plan, n_members=1), design, target, callbacks, stream, saved)
         models = replace(trained.models, plan=replace(trained.models.plan, n_members=plan.n_members))
         losses = {name: mean_of_members(trained, name, plan.n_members) for name in OF_TEAMS}
         return replace(trained, models=models, **losses)
@@ -73,16 +78,17 @@ def execute(
     size = min(most_teams // n_side_by_side, -(-n_teams // n_side_by_side))
     pieces = [piece.to(device) for piece in cut_models(n_teams, plan.n_members, -(-n_teams // size))]
     n_threads = 1 if n_side_by_side > 1 else n_threads
+    states = [None if saved is None else saved(i, len(pieces)) for i in range(len(pieces))]
     with process_set_for(n_threads, plan.training.tf32, device, keep_memory=not by_hand):
         if len(pieces) == 1:
-            return train(plan, design, target, callbacks, stream=stream)
+            return train(plan, design, target, callbacks, stream=stream, saved=states[0])
         callbacks = (one_at_a_time(callbacks),) if callbacks else ()
         if stream is not None and len(pieces) == n_side_by_side:
             stream = SharedStream(stream, len(pieces))
         parts = side_by_side(
             [
-                partial(train, plan.take(piece), design, target, callbacks, piece, stream)
-                for piece in pieces
+                partial(train, plan.take(piece), design, target, callbacks, piece, stream, state)
+                for piece, state in zip(pieces, states, strict=True)
             ],
             n_side_by_side,
         )

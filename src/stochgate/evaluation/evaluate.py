@@ -1,6 +1,8 @@
 """The honest number: how well selection and model do on rows that took no part in either."""
 
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _num_features
 
-from stochgate.evaluation.outer_fold import JudgedFold, Rivals, judge_fold
+from stochgate.engine.checkpoint import Checkpoint, open_checkpoint
+from stochgate.engine.checkpoint.digest import as_text
+from stochgate.evaluation.outer_fold import JudgedFold, Rivals, judge_fold, takes_checkpoint
 from stochgate.evaluation.splits import read_rows, split_rows
 from stochgate.evaluation.streamed import judge_streamed
 from stochgate.metrics import support_overlap
@@ -141,6 +145,7 @@ def evaluate(
     without_selection: Any = None,
     n_jobs: int | None = None,
     random_state: int | np.random.RandomState | None = None,
+    checkpoint: Any = None,
 ) -> Evaluation:
     """Repeat the whole fit, selection included, in each outer fold, and score it on the rows left out.
 
@@ -175,6 +180,10 @@ def evaluate(
         Folds at a time.
     random_state : int, RandomState or None, default=None
         Of the outer folds, when `cv` is a number; the model has its own.
+    checkpoint : str or path, optional
+        A folder, new or empty, that keeps what every fold trains, so that the same call goes on from
+        there when the process ended early (docs/checkpoints.md). For models whose `fit` takes one, or
+        pipelines that end in such a model.
 
     Returns
     -------
@@ -190,17 +199,34 @@ def evaluate(
     >>> found.n_selected, found.mean > 0.9
     (array([2, 2, 2]), True)
     """
+    if checkpoint is not None and not takes_checkpoint(model):
+        raise ValueError(
+            f"{type(model).__name__} keeps no checkpoint of its fit: leave checkpoint out, or give a model "
+            "of this library or a pipeline that ends in one."
+        )
     rivals = Rivals(model, without_selection, _check_scorer(model, scoring), scoring is None)
-    seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-    if is_stream(X, y):
-        folds, objective, names = judge_streamed(rivals, X, y, sample_weight, groups, cv, seed)
-        return _join(folds, names, scoring, objective)
-    rows = read_rows(model, X, y, groups, sample_weight)
-    names = _name_inputs(X)
-    folds = Parallel(n_jobs=n_jobs)(
-        delayed(judge_fold)(rivals, rows, train, test, names) for train, test in split_rows(rows, cv, seed)
-    )
-    return _join(folds, names, scoring, rows.objective, len(rows.strata))
+    with open_checkpoint(checkpoint) as saved:
+        generator = check_random_state(random_state) if saved is None else saved.random_state(random_state)
+        seed = int(generator.randint(np.iinfo(np.int32).max))
+        if saved is not None:
+            saved.belong_to({"the model": type(model).__name__, "the parameter cv": as_text(cv)})
+        if is_stream(X, y):
+            folds, objective, names = judge_streamed(
+                rivals, X, y, sample_weight, groups, cv, seed, partial(_folder, saved)
+            )
+            return _join(folds, names, scoring, objective)
+        rows = read_rows(model, X, y, groups, sample_weight)
+        names = _name_inputs(X)
+        folds = Parallel(n_jobs=n_jobs)(
+            delayed(judge_fold)(rivals, rows, train, test, names, _folder(saved, number))
+            for number, (train, test) in enumerate(split_rows(rows, cv, seed), start=1)
+        )
+        return _join(folds, names, scoring, rows.objective, len(rows.strata))
+
+
+def _folder(saved: Checkpoint | None, number: int) -> Path | None:
+    """Return the folder of a fold within that of the checkpoint, if any."""
+    return None if saved is None else saved.folder / f"fold-{number}"
 
 
 def _join(

@@ -1,7 +1,8 @@
 """Folds of a table that is read block by block."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from numbers import Integral
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,14 @@ from stochgate.sources.targets import read_target
 
 
 def judge_streamed(
-    rivals: Rivals, X: Any, y: Any, sample_weight: Any, groups: Any, cv: Any, seed: int
+    rivals: Rivals,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    groups: Any,
+    cv: Any,
+    seed: int,
+    folder_of: Callable[[int], Path | None],
 ) -> tuple[list[JudgedFold], type[Objective] | None, list[str]]:
     """Fit and score a model on folds of parts of a table, or of the keys of its groups.
 
@@ -26,6 +34,8 @@ def judge_streamed(
     X, y, sample_weight, groups, cv : as in `evaluate`
     seed : int
         Of the folds.
+    folder_of : callable
+        Returns where the checkpoint of a fold is kept, given its number.
 
     Returns
     -------
@@ -38,14 +48,19 @@ def judge_streamed(
     source = open_source(X, y, sample_weight, groups)
     names = source.names or [f"x{j}" for j in range(source.n_features)]
     folds = split_source(source, int(cv), groups is not None, seed)
-    judged = list(_judge(rivals, folds, names))
+    judged = list(_judge(rivals, folds, names, folder_of))
     return judged, _objective(rivals.model, folds[0][1]), names
 
 
-def _judge(rivals: Rivals, folds: list[tuple[Source, Source]], names: list[str]) -> Iterator[JudgedFold]:
-    for learn, test in folds:
+def _judge(
+    rivals: Rivals,
+    folds: list[tuple[Source, Source]],
+    names: list[str],
+    folder_of: Callable[[int], Path | None],
+) -> Iterator[JudgedFold]:
+    for number, (learn, test) in enumerate(folds, start=1):
         with quiet_about_nothing():
-            fitted = clone(rivals.model).fit(learn)
+            fitted = clone(rivals.model).fit(learn, checkpoint=folder_of(number))
             other = fitted._on_all_columns()
             yield JudgedFold(
                 score=float(fitted.score(test)),

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples, check_consistent_length
 
 from stochgate.engine import Training
@@ -34,6 +33,7 @@ def make_problem(
     estimator: Any,
     objective: Objective,
     training: Training,
+    random_state: np.random.RandomState,
     X: Any,
     y: Any,
     sample_weight: Any,
@@ -48,6 +48,7 @@ def make_problem(
     estimator : GatedEstimator
         Its parameters are read, and it gets `n_features_in_` and `feature_names_in_`.
     objective, training : its parts
+    random_state : RandomState
     X, y, sample_weight, groups : as in `fit`
     callbacks : tuple of callables
         Called before the estimator's own.
@@ -84,7 +85,7 @@ def make_problem(
         sample_weight=weights,
         gates=gates,
         device=device,
-        random_state=check_random_state(estimator.random_state),
+        random_state=random_state,
         blocks=np.zeros(len(weights), dtype=np.int64),
         callbacks=(*callbacks, *(estimator.callbacks or ())),
         **make_columns(X, gates, network, training, device),

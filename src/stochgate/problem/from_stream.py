@@ -5,7 +5,7 @@ from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
-from sklearn.utils import check_random_state
+import numpy as np
 
 from stochgate.engine import Training
 from stochgate.engine.record import Callback
@@ -22,6 +22,7 @@ def make_streamed_problem(
     estimator: Any,
     objective: Objective,
     training: Training,
+    random_state: np.random.RandomState,
     X: Any,
     y: Any,
     sample_weight: Any,
@@ -34,12 +35,13 @@ def make_streamed_problem(
     """
     _refuse_listed_splits(estimator.cv)
     source = open_source(X, y, sample_weight, groups)
-    random_state = deepcopy(check_random_state(estimator.random_state))  # the problem draws from its own
-    seed = int(random_state.randint(LARGEST_SEED))
+    seed = int(deepcopy(random_state).randint(LARGEST_SEED))  # as if none were drawn, for a whole table
     sample = draw_sample(source, objective.kinds_of, source.sample_rows, seed)
     drawn = sample.block
     data = as_table(drawn.X), drawn.y, drawn.weight, drawn.group
-    problem, groups = make_problem(estimator, objective, training, *data, callbacks, sample.survey)
+    problem, groups = make_problem(
+        estimator, objective, training, random_state, *data, callbacks, sample.survey
+    )
     if sample.is_all:
         return problem, groups
     stream = StreamedRows(

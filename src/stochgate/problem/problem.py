@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from scipy import sparse
 from sklearn.base import clone
 from torch import Tensor
 
@@ -228,6 +229,16 @@ class Problem:
         scaling = learn_scaling(self.design.columns, self.weights[None], standardize=False)
         gates = self.design.all_columns(scaling.scale == 0)[0]
         return np.flatnonzero(self.gates.spread(gates.cpu().numpy()))
+
+    def table_with_medians(self, columns: np.ndarray) -> TableEncoding:
+        """Return how tables are encoded, with medians to stand for missing values of some columns of X."""
+        table, X = self.table, self.X
+        feature_of = table.feature_of()
+        features = columns if feature_of is None else feature_of[columns]
+        plain = np.array([not table.masked[j] and j not in table.levels for j in features], dtype=bool)
+        if sparse.issparse(X) or not plain.any():
+            return table
+        return table.with_fill(features[plain], np.median(X[:, columns[plain]], axis=0))
 
 
 def make_columns(

@@ -12,9 +12,11 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from stochgate.engine.checkpoint import Checkpoint, open_checkpoint
 from stochgate.estimators.base import GatedEstimator
 from stochgate.estimators.warnings import NoFeatureSelectedWarning
 from stochgate.evaluation.pipeline import list_steps
+from stochgate.problem.checkpoint import keep_plans
 from stochgate.problem.problem import LARGEST_SEED
 from stochgate.stability.frequencies import Frequencies, gated_frequencies, other_frequencies
 from stochgate.stability.halves import complementary_pairs
@@ -140,7 +142,9 @@ class StabilitySelector(PreprocessedMixin, MetaEstimatorMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> "StabilitySelector":
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, checkpoint: Any = None
+    ) -> "StabilitySelector":
         """Select features.
 
         Parameters
@@ -150,6 +154,9 @@ class StabilitySelector(PreprocessedMixin, MetaEstimatorMixin, BaseEstimator):
             For estimators of this library.
         groups : array, shape (n_samples,), optional
             Rows that belong together (patients, batches) go to the same half.
+        checkpoint : str or path, optional
+            For estimators of this library: a folder, new or empty, that keeps what is trained, so that the
+            same call goes on from there when the process ended early (docs/checkpoints.md).
 
         Returns
         -------
@@ -165,16 +172,17 @@ class StabilitySelector(PreprocessedMixin, MetaEstimatorMixin, BaseEstimator):
                 "fdr and max_false take rows for independent, which rows of a group are not: give one "
                 "row a group, or a threshold."
             )
-        random_state = check_random_state(self.random_state)
         *steps, (_, last) = list_steps(self.estimator)
         if isinstance(last, GatedEstimator):
-            steps, X = self._preprocess(steps, X, sample_weight, random_state)
-            found, stable, spread = self._fit_gated(last, X, y, sample_weight, groups, random_state)
-        elif sample_weight is not None:
-            raise ValueError("sample_weight is for estimators of this library.")
+            with open_checkpoint(checkpoint) as saved:
+                seeds = (check_random_state if saved is None else saved.random_state)(self.random_state)
+                steps, X = self._preprocess(steps, X, sample_weight, seeds)
+                found, stable, spread = self._fit_gated(last, X, y, sample_weight, groups, seeds, saved)
+        elif sample_weight is not None or checkpoint is not None:
+            raise ValueError("sample_weight and checkpoint are for estimators of this library.")
         else:
-            steps = []  # they are fitted in every half
-            found, stable, spread = self._fit_other(X, y, groups, random_state)
+            steps, seeds = [], check_random_state(self.random_state)  # steps are fitted in every half
+            found, stable, spread = self._fit_other(X, y, groups, seeds)
         self.steps_ = steps
         self.support_, self.selection_frequency_ = spread(stable.support), spread(stable.frequency)
         self.lams_, self.lam_, self.threshold_ = found.lams, found.lams[stable.at], stable.threshold
@@ -194,10 +202,12 @@ class StabilitySelector(PreprocessedMixin, MetaEstimatorMixin, BaseEstimator):
         sample_weight: Any,
         groups: Any,
         random_state: np.random.RandomState,
+        checkpoint: Checkpoint | None,
     ) -> tuple[Frequencies, Stable, Any]:
         model = clone(estimator).set_params(random_state=random_state.randint(LARGEST_SEED))
         model._validate_params()
         problem, groups = model._make_problem(X, y, sample_weight, groups)
+        problem = keep_plans(problem, checkpoint, self, groups)
         strata, gates = problem.strata, problem.gates
         halves = self._halves(len(strata), strata, groups, random_state)
         n_first = min(self.n_first, len(halves))
