@@ -2,6 +2,7 @@
 
 from importlib.metadata import PackageNotFoundError, version
 
+from stochgate.backends import backend
 from stochgate.engine import Snapshot, Training
 from stochgate.estimators import (
     ConstantColumnWarning,
@@ -37,6 +38,7 @@ __all__ = [
     "StabilitySelector",
     "Summary",
     "Training",
+    "backend",
     "evaluate",
     "load",
     "save",

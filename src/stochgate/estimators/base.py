@@ -14,6 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _num_samples, check_is_fitted
 from torch import Tensor
 
+from stochgate.backends import NAMES, Backend, trained_on
 from stochgate.choice.auto import fit_auto
 from stochgate.choice.exact_k import fit_exactly
 from stochgate.choice.final import FinalModel, train_at
@@ -68,6 +69,7 @@ class GatedEstimator(LinearMixin, ReducedMixin, ExportMixin, ExplainMixin, Selec
         "training": [Training, None],
         "missing": [StrOptions({"auto", "error"})],
         "device": [str],
+        "backend": [StrOptions(set(NAMES)), Backend, None],
         "callbacks": [tuple, list, None],
         "verbose": ["verbose", Interval(Integral, 0, None, closed="left")],
         "random_state": ["random_state"],
@@ -91,6 +93,7 @@ class GatedEstimator(LinearMixin, ReducedMixin, ExportMixin, ExplainMixin, Selec
         missing: str = "auto",
         training: Training | None = None,
         device: str = "auto",
+        backend: str | Backend | None = None,
         callbacks: Any = None,
         verbose: int = 0,
         random_state: int | np.random.RandomState | None = None,
@@ -110,6 +113,7 @@ class GatedEstimator(LinearMixin, ReducedMixin, ExportMixin, ExplainMixin, Selec
         self.missing = missing
         self.training = training
         self.device = device
+        self.backend = backend
         self.callbacks = callbacks
         self.verbose = verbose
         self.random_state = random_state
@@ -142,7 +146,7 @@ class GatedEstimator(LinearMixin, ReducedMixin, ExportMixin, ExplainMixin, Selec
             raise ValueError(
                 "Give either lam or n_features_to_select: a number of features has its own lam."
             )
-        with ProgressBar(self.verbose) as bar:
+        with trained_on(self.backend), ProgressBar(self.verbose) as bar:
             problem, groups = self._make_problem(X, y, sample_weight, groups, bar.callbacks)
             remarks = find_remarks(problem)
             if self.lam != "auto":
@@ -173,7 +177,7 @@ class GatedEstimator(LinearMixin, ReducedMixin, ExportMixin, ExplainMixin, Selec
         """
         model: Any = clone(self).set_params(lam="auto")
         model._validate_params()
-        with ProgressBar(self.verbose) as bar:
+        with trained_on(self.backend), ProgressBar(self.verbose) as bar:
             problem, groups = model._make_problem(X, y, sample_weight, groups, bar.callbacks)
             return train_table(problem, self.cv, groups, lams, model._names())
 

@@ -9,6 +9,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _num_features
 
+from stochgate.backends import Backend, trained_on
+from stochgate.engine.runner import Runner, trained_by
 from stochgate.evaluation.outer_fold import JudgedFold, Rivals, judge_fold
 from stochgate.evaluation.splits import read_rows, split_rows
 from stochgate.metrics import support_overlap
@@ -137,6 +139,7 @@ def evaluate(
     scoring: Any = None,
     without_selection: Any = None,
     n_jobs: int | None = None,
+    backend: str | Backend | None = None,
     random_state: int | np.random.RandomState | None = None,
 ) -> Evaluation:
     """Repeat the whole fit, selection included, in each outer fold, and score it on the rows left out.
@@ -166,7 +169,10 @@ def evaluate(
         model with every gate open, its network (of those that take the columns as they are) and its
         number of steps chosen on folds of the learning rows.
     n_jobs : int, optional
-        Folds at a time.
+        Folds at a time, as joblib runs them; with Ray they are threads, whose models the workers train.
+    backend : {"local", "ray"} or Backend, optional
+        Where models of this library are trained that do not say so themselves; by default as the
+        surrounding ``with stochgate.backend(...)`` says.
     random_state : int, RandomState or None, default=None
         Of the outer folds, when `cv` is a number; the model has its own.
 
@@ -188,9 +194,12 @@ def evaluate(
     rows = read_rows(model, X, y, groups, sample_weight)
     names = _name_inputs(X)
     seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-    folds = Parallel(n_jobs=n_jobs)(
-        delayed(judge_fold)(rivals, rows, train, test, names) for train, test in split_rows(rows, cv, seed)
-    )
+    with trained_on(backend) as runner:
+        shared = None if runner.in_this_process else "sharedmem"
+        folds = Parallel(n_jobs=n_jobs, require=shared)(
+            delayed(_judge_by)(runner, rivals, rows, train, test, names)
+            for train, test in split_rows(rows, cv, seed)
+        )
     feature_names, supports = _join_selections(folds, names)
     own = "score" if rows.objective is None else rows.objective.metric_name
     return Evaluation(
@@ -202,6 +211,12 @@ def evaluate(
         feature_names=feature_names,
         predictions=_join_predictions(folds, len(rows.strata)),
     )
+
+
+def _judge_by(runner: Runner, *fold: Any) -> JudgedFold:
+    """Judge a fold, maybe in another thread or process, whose models a runner trains."""
+    with trained_by(runner.fresh()):
+        return judge_fold(*fold)
 
 
 def _name_inputs(X: Any) -> list[str]:
