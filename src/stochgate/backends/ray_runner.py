@@ -1,6 +1,8 @@
 """Plans trained by the workers of Ray."""
 
+import traceback
 import weakref
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -90,7 +92,7 @@ class RayRunner(Runner):
 
     @cached_property
     def _task(self) -> Any:
-        return self.ray.remote(num_cpus=1, max_retries=RETRIES)(self.work)
+        return self.ray.remote(num_cpus=1, max_retries=RETRIES)(errors_returned(self.work))
 
     def _put(self, thing: Any) -> Any:
         packed = pack(thing, self.ray.cloudpickle.Pickler)
@@ -103,12 +105,26 @@ class RayRunner(Runner):
 
     def _get(self, task: Any) -> Any:
         """Return what a task returns, or raise what it raised."""
+        found = self.ray.get(task)
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+
+def errors_returned(work: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that returns what another raises, with the traceback as a note.
+
+    So the sender raises the error itself. What Ray makes of errors in tasks is an error of its own.
+    """
+
+    def try_to(*given: Any) -> Any:
         try:
-            return self.ray.get(task)
-        except self.ray.exceptions.RayTaskError as error:
-            if not isinstance(error.cause, BaseException):
-                raise
-            raise error.cause from None
+            return work(*given)
+        except Exception as error:
+            error.add_note(f"In a worker of Ray:\n{traceback.format_exc()}")
+            return error
+
+    return try_to
 
 
 class _Sent:

@@ -68,7 +68,8 @@ def cut_plan(plan: Plan, design: Design, target: Target, n_stacks: int | None = 
         n_side_by_side = min(torch.get_num_threads(), n_at_once) if by_hand else 1
         n_threads = 1
     size = min(most_teams // n_at_once, -(-n_teams // n_at_once))
-    pieces = [piece.to(device) for piece in cut_models(n_teams, plan.n_members, -(-n_teams // size))]
+    n_pieces = max(-(-n_teams // size), 1 if n_stacks is None else n_at_once)
+    pieces = [piece.to(device) for piece in cut_models(n_teams, plan.n_members, n_pieces)]
     n_threads = 1 if n_side_by_side > 1 else n_threads
     return Cut(pieces, n_side_by_side, n_threads, keeps_memory=not by_hand)
 
