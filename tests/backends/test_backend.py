@@ -167,7 +167,7 @@ def test_a_selector_may_ask_for_ray(ray, tasks):
         for own, of_model in (
             ("ray", None),
             (None, "ray"),
-            (stochgate.backend("local", n_stacks=N_CPUS), "ray"),
+            (here, "ray"),
         )
     ]
     assert len(tasks) > 0
