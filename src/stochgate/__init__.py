@@ -2,6 +2,7 @@
 
 from importlib.metadata import PackageNotFoundError, version
 
+from stochgate.backends import backend
 from stochgate.engine import Snapshot, Training
 from stochgate.engine.checkpoint import CheckpointError, CheckpointWriteError
 from stochgate.estimators import (
@@ -42,6 +43,7 @@ __all__ = [
     "Stream",
     "Summary",
     "Training",
+    "backend",
     "evaluate",
     "load",
     "save",

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import repeat
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -13,6 +14,7 @@ from stochgate.engine.backend.cpu_step import layers_by_hand
 from stochgate.engine.batches import RowStream, batches
 from stochgate.engine.data import Design, learn_scaling
 from stochgate.engine.in_training import InTraining, SavedState, begin
+from stochgate.engine.optimizers import Averaged
 from stochgate.engine.plan import CLOSED, FREE, Plan
 from stochgate.engine.record import Callback, snapshot_steps
 from stochgate.engine.steps import Step, make_step, network_lr, set_lr
@@ -68,7 +70,7 @@ def train(
         now.restore(state)
     last_step = min(plan.last_step or training.n_steps, training.n_steps)
     snapshots = snapshot_steps(plan) | {last_step}
-    take_step, noise = _ready(now)
+    take_step, noise = _ready(now, stream)
     source = partial(batches, target=target) if stream is None else stream.batches
     batch = source(now.design, plan=plan, start=now.step)
     while now.step < last_step:
@@ -83,7 +85,7 @@ def train(
                 break
             if len(going_on) < now.models.plan.n_models:
                 now.go_on_with(going_on)
-                take_step, noise = _ready(now)
+                take_step, noise = _ready(now, stream)
                 if packing is not None:  # each has columns of its own
                     batch = source(now.design, plan=plan, start=now.step)
             if saved is not None and now.step < last_step:
@@ -92,10 +94,13 @@ def train(
     return trained if packing is None else replace(trained, models=packing.unpack(trained.models))
 
 
-def _ready(now: InTraining) -> tuple[Step, Iterator[Tensor]]:
+def _ready(now: InTraining, stream: RowStream | None) -> tuple[Step, Iterator[Tensor]]:
     """Return what takes the next steps, and the noise that they take."""
     noise = draw_noise(now.models.plan, now.design.n_gates, now.step)
-    return make_step(now.models, now.design, now.optimizer), noise
+    optimizer: Any = now.optimizer
+    if stream is not None and stream.average is not None:
+        optimizer = Averaged(optimizer, stream.average)
+    return make_step(now.models, now.design, optimizer), noise
 
 
 def start(plan: Plan, design: Design, target: Target) -> Models:

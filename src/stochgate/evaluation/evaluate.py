@@ -11,8 +11,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _num_features
 
+from stochgate.backends import Backend, trained_on
 from stochgate.engine.checkpoint import Checkpoint, open_checkpoint
 from stochgate.engine.checkpoint.digest import as_text
+from stochgate.engine.runner import Runner, trained_by
 from stochgate.evaluation.outer_fold import JudgedFold, Rivals, judge_fold, takes_checkpoint
 from stochgate.evaluation.splits import read_rows, split_rows
 from stochgate.evaluation.streamed import judge_streamed
@@ -144,6 +146,7 @@ def evaluate(
     scoring: Any = None,
     without_selection: Any = None,
     n_jobs: int | None = None,
+    backend: str | Backend | None = None,
     random_state: int | np.random.RandomState | None = None,
     checkpoint: Any = None,
 ) -> Evaluation:
@@ -177,7 +180,10 @@ def evaluate(
         model with every gate open, its network (of those that take the columns as they are) and its
         number of steps chosen on folds of the learning rows.
     n_jobs : int, optional
-        Folds at a time.
+        Folds at a time, as joblib runs them; with Ray they are threads, whose models the workers train.
+    backend : {"local", "ray"} or Backend, optional
+        Where models of this library are trained that do not say so themselves; by default as the
+        surrounding ``with stochgate.backend(...)`` says.
     random_state : int, RandomState or None, default=None
         Of the outer folds, when `cv` is a number; the model has its own.
     checkpoint : str or path, optional
@@ -205,7 +211,7 @@ def evaluate(
             "of this library or a pipeline that ends in one."
         )
     rivals = Rivals(model, without_selection, _check_scorer(model, scoring), scoring is None)
-    with open_checkpoint(checkpoint) as saved:
+    with open_checkpoint(checkpoint) as saved, trained_on(backend) as runner:
         generator = check_random_state(random_state) if saved is None else saved.random_state(random_state)
         seed = int(generator.randint(np.iinfo(np.int32).max))
         if saved is not None:
@@ -217,8 +223,9 @@ def evaluate(
             return _join(folds, names, scoring, objective)
         rows = read_rows(model, X, y, groups, sample_weight)
         names = _name_inputs(X)
-        folds = Parallel(n_jobs=n_jobs)(
-            delayed(judge_fold)(rivals, rows, train, test, names, _folder(saved, number))
+        shared = None if runner.in_this_process else "sharedmem"
+        folds = Parallel(n_jobs=n_jobs, require=shared)(
+            delayed(_judge_by)(runner, rivals, rows, train, test, names, _folder(saved, number))
             for number, (train, test) in enumerate(split_rows(rows, cv, seed), start=1)
         )
         return _join(folds, names, scoring, rows.objective, len(rows.strata))
@@ -247,6 +254,12 @@ def _join(
         feature_names=feature_names,
         predictions=None if n_samples is None else _join_predictions(folds, n_samples),
     )
+
+
+def _judge_by(runner: Runner, *fold: Any) -> JudgedFold:
+    """Judge a fold, maybe in another thread or process, whose models a runner trains."""
+    with trained_by(runner.fresh()):
+        return judge_fold(*fold)
 
 
 def _name_inputs(X: Any) -> list[str]:

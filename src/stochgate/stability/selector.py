@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import Tags, check_random_state, get_tags
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from stochgate.backends import NAMES, Backend, trained_on
 from stochgate.engine.checkpoint import Checkpoint, open_checkpoint
 from stochgate.estimators.base import GatedEstimator
 from stochgate.estimators.warnings import NoFeatureSelectedWarning
@@ -75,6 +76,8 @@ class StabilitySelector(PreprocessedMixin, MetaEstimatorMixin, BaseEstimator):
         are few. With m sets an fdr is out of reach below 1 / (m fdr) selected features.
     n_jobs : int, optional
         Processes for estimators of other libraries.
+    backend : {"local", "ray"} or Backend, optional
+        Where the models of an estimator of this library are trained; by default as its own `backend` says.
     random_state : int, RandomState or None, default=None
 
     Attributes
@@ -117,6 +120,7 @@ class StabilitySelector(PreprocessedMixin, MetaEstimatorMixin, BaseEstimator):
         "n_pairs": [Interval(Integral, 1, None, closed="left")],
         "n_shadows": [Interval(Integral, 1, None, closed="left"), None],
         "n_jobs": [Integral, None],
+        "backend": [StrOptions(set(NAMES)), Backend, None],
         "random_state": ["random_state"],
     }
     n_first = 10  # halves on which the kinds of network are compared
@@ -131,6 +135,7 @@ class StabilitySelector(PreprocessedMixin, MetaEstimatorMixin, BaseEstimator):
         n_pairs: int = 25,
         n_shadows: int | None = None,
         n_jobs: int | None = None,
+        backend: str | Backend | None = None,
         random_state: int | np.random.RandomState | None = None,
     ):
         self.estimator = estimator
@@ -140,6 +145,7 @@ class StabilitySelector(PreprocessedMixin, MetaEstimatorMixin, BaseEstimator):
         self.n_pairs = n_pairs
         self.n_shadows = n_shadows
         self.n_jobs = n_jobs
+        self.backend = backend
         self.random_state = random_state
 
     def fit(
@@ -174,7 +180,8 @@ class StabilitySelector(PreprocessedMixin, MetaEstimatorMixin, BaseEstimator):
             )
         *steps, (_, last) = list_steps(self.estimator)
         if isinstance(last, GatedEstimator):
-            with open_checkpoint(checkpoint) as saved:
+            where = last.backend if self.backend is None else self.backend
+            with open_checkpoint(checkpoint) as saved, trained_on(where):
                 seeds = (check_random_state if saved is None else saved.random_state)(self.random_state)
                 steps, X = self._preprocess(steps, X, sample_weight, seeds)
                 found, stable, spread = self._fit_gated(last, X, y, sample_weight, groups, seeds, saved)

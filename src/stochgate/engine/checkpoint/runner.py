@@ -8,11 +8,11 @@ from stochgate.engine.checkpoint import store
 from stochgate.engine.checkpoint.digest import digest_plan
 from stochgate.engine.checkpoint.result import from_tensors, to_tensors
 from stochgate.engine.checkpoint.state import StateFile, refuse_other
-from stochgate.engine.chunks import execute
+from stochgate.engine.chunks import SavedStacks
 from stochgate.engine.data import Design
 from stochgate.engine.plan import Plan
 from stochgate.engine.record import Callback
-from stochgate.engine.runner import Runner
+from stochgate.engine.runner import Runner, current_runner
 from stochgate.engine.trained import Trained
 from stochgate.objectives.base import Target
 
@@ -29,6 +29,7 @@ class CheckpointRunner(Runner):
     """
 
     def __init__(self, folder: Path):
+        super().__init__()
         self.folder, self.n_plans, self.is_over = folder, 0, False
 
     def run(
@@ -38,10 +39,11 @@ class CheckpointRunner(Runner):
         target: Target,
         callbacks: tuple[Callback, ...] = (),
         stream: RowStream | None = None,
+        saved: SavedStacks | None = None,
     ) -> Trained:
         """Train a plan or return what it had become; callbacks see what is trained."""
         if self.is_over:  # a fitted model trains on, as for its summary
-            return super().run(plan, design, target, callbacks, stream)
+            return current_runner().run(plan, design, target, callbacks, stream)
         self.n_plans += 1
         path = self.folder / f"plan-{self.n_plans:04}"
         mark = digest_plan(plan, design)
@@ -51,7 +53,7 @@ class CheckpointRunner(Runner):
             self._remove_states(path)
             return from_tensors(found["trained"], plan, design, target)
         states = self._states(path, mark) if plan.weights.device.type == "cpu" else None
-        trained = execute(plan, design, target, callbacks, stream, states)
+        trained = current_runner().run(plan, design, target, callbacks, stream, states)
         store.write(path, {"mark": mark, "trained": to_tensors(trained)})
         self._remove_states(path)
         return trained
