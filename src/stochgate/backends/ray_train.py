@@ -6,6 +6,7 @@ generator, so their noise is the same everywhere, and so are the models after ea
 
 import shutil
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from stochgate.backends.packing import Packed, pack, unpack
 from stochgate.engine.batches import RowStream
 from stochgate.engine.checkpoint import store
 from stochgate.engine.checkpoint.result import from_tensors, to_tensors
+from stochgate.engine.checkpoint.state import SECONDS
 from stochgate.engine.data import Design
 from stochgate.engine.in_training import State
 from stochgate.engine.loop import train
@@ -37,6 +39,7 @@ def train_in_shares(
     stream: RowStream,
     n_workers: int,
     storage: str | None = None,
+    every: float = SECONDS,
 ) -> Trained:
     """Train the models of a plan in several processes, each on a shard of the stream.
 
@@ -52,6 +55,8 @@ def train_in_shares(
     storage : str, optional
         A folder that all machines can reach, for states and the result; by default a temporary one, which
         is enough on one machine.
+    every : float
+        Seconds between two states that are kept, at least; to keep one takes some seconds by itself.
     """
     ray_train = require("ray.train", package="ray[train]", needed_by="n_workers", extra="ray")
     torch_train = require("ray.train.torch", package="ray[train]", needed_by="n_workers", extra="ray")
@@ -60,7 +65,10 @@ def train_in_shares(
     try:
         trainer = torch_train.TorchTrainer(
             work,
-            train_loop_config={"task": [ray.put(task)]},  # in a list it is sent as a reference
+            train_loop_config={
+                "task": [ray.put(task)],
+                "every": every,
+            },  # in a list it is sent as a reference
             torch_config=torch_train.TorchConfig(backend="gloo"),
             scaling_config=ray_train.ScalingConfig(num_workers=n_workers),
             run_config=ray_train.RunConfig(
@@ -87,7 +95,7 @@ def work(config: dict[str, Any]) -> None:
     size, rank = context.get_world_size(), context.get_world_rank()
     torch.set_num_threads(1)
     shard = stream.share(size, rank, averaging(size))
-    trained = train(plan, design, target, stream=shard, saved=ReportedState(rank == 0))
+    trained = train(plan, design, target, stream=shard, saved=ReportedState(rank == 0, config["every"]))
     report(RESULT, lambda: to_tensors(trained), rank == 0)
 
 
@@ -98,10 +106,12 @@ class ReportedState:
     ----------
     is_first : bool
         Whether this worker is the one that keeps it.
+    every : float
+        Seconds between two states, at least.
     """
 
-    def __init__(self, is_first: bool):
-        self.is_first = is_first
+    def __init__(self, is_first: bool, every: float):
+        self.is_first, self.every, self.kept_at = is_first, every, time.monotonic()
 
     def load(self) -> State | None:
         """Return the state that was kept last, None where there is none."""
@@ -115,8 +125,12 @@ class ReportedState:
         return found
 
     def keep(self, state: Callable[[], State]) -> None:
-        """Keep a state."""
-        report(STATE, state, self.is_first)
+        """Keep a state, if the first worker finds that it is time."""
+        due = torch.tensor(time.monotonic() - self.kept_at >= self.every)
+        distributed.broadcast(due, 0)
+        if due:
+            report(STATE, state, self.is_first)
+            self.kept_at = time.monotonic()
 
 
 def report(name: str, content: Callable[[], Any], is_first: bool) -> None:
