@@ -9,10 +9,10 @@ demo: .venv/core.stamp
 	.venv/bin/stochgate demo --force
 
 test: .venv/dev.stamp
-	$(PY) -m pytest -n auto
+	$(PY) -m pytest -n auto --dist loadgroup
 
 test-slow: .venv/dev.stamp
-	$(PY) -m pytest -n auto -m slow
+	$(PY) -m pytest -n auto --dist loadgroup -m slow
 
 lint: .venv/dev.stamp
 	$(PY) -m ruff check .

@@ -25,6 +25,7 @@ def read_options(names: Sequence[str], arguments: Sequence[str] | None = None) -
     add("--methods", nargs="+", metavar="METHOD", help="some of the methods")
     add("--seeds", type=parse_seeds, help="1000:1020 (the end left out) or 3,5,8")
     add("--jobs", type=int, default=1, help="processes")
+    add("--backend", choices=("loky", "ray"), default="loky", help="whose processes: joblib's or Ray's")
     add("--device", default="cpu", help="where ours runs; the peers run on the CPU")
     add("--budget", type=float, help="seconds after which no further cell is started")
     add("--retry", action="store_true", help="run cells again that ended in an error")
@@ -73,6 +74,7 @@ def run_experiment(experiment: Experiment, options: argparse.Namespace) -> None:
             device=options.device,
             preset=options.preset,
             n_jobs=options.jobs,
+            backend=options.backend,
             budget_s=options.budget,
             retry_errors=options.retry,
         )

@@ -29,7 +29,13 @@ def test_pages_with_code_are_found():
     }
 
 
-@pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.stem)
+def alone(page):
+    """Return a page as a parameter; what needs Ray runs in the process of Ray's tests."""
+    marks = [pytest.mark.xdist_group("ray")] if page.stem == "ray" else []
+    return pytest.param(page, id=page.stem, marks=marks)
+
+
+@pytest.mark.parametrize("page", [alone(page) for page in WITH_CODE])
 def test_code_of_a_page_runs(page, tmp_path, monkeypatch):
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")

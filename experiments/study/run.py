@@ -10,6 +10,7 @@ import torch
 from joblib import Parallel, delayed, parallel_config
 
 from experiments.study.records import Record, append_record, mend, provenance, read_records
+from stochgate.backends.ray_start import start_ray
 
 
 class Cell(NamedTuple):
@@ -41,6 +42,7 @@ def run_study(
     path: str | os.PathLike[str],
     *,
     n_jobs: int = 1,
+    backend: str = "loky",
     budget_s: float | None = None,
     retry_errors: bool = False,
     again: bool = False,
@@ -62,6 +64,9 @@ def run_study(
         File of JSON lines; it may exist.
     n_jobs : int, default=1
         Processes. One runs in this process, with its threads; of several each has one thread.
+    backend : {"loky", "ray"}, default="loky"
+        Whose processes: joblib's, or the workers of Ray, where each cell is a task for one CPU and `n_jobs`
+        the number of tasks at a time. Ray is used as it is connected, or started with so many CPUs.
     budget_s : float, optional
         After so many seconds no further cell is started.
     retry_errors : bool, default=False
@@ -82,15 +87,49 @@ def run_study(
     facts = provenance(packages)
     todo = _until(cells if again else _missing(cells, read_records(path), retry_errors), budget_s)
     n_done = 0
+    for record in _RUN_BY[backend](run_cell, todo, n_jobs, packages):
+        if "not_run" not in record:
+            append_record(path, {**record, **{name: facts[name] for name in facts if name not in record}})
+            n_done += 1
+        if report is not None:
+            report(record)
+    return n_done
+
+
+def _run_by_joblib(
+    run_cell: RunCell, cells: Iterable[Cell], n_jobs: int, packages: Iterable[str]
+) -> Iterator[Record]:
     with parallel_config("loky", n_jobs=n_jobs, inner_max_num_threads=1 if n_jobs != 1 else None):
         pool = Parallel(return_as="generator_unordered", pre_dispatch="n_jobs", batch_size=1)
-        for record in pool(delayed(_run)(run_cell, cell, n_jobs != 1) for cell in todo):
-            if "not_run" not in record:
-                append_record(path, {**record, **facts})
-                n_done += 1
-            if report is not None:
-                report(record)
-    return n_done
+        yield from pool(delayed(_run)(run_cell, cell, n_jobs != 1) for cell in cells)
+
+
+def _run_by_ray(
+    run_cell: RunCell, cells: Iterable[Cell], n_jobs: int, packages: Iterable[str]
+) -> Iterator[Record]:
+    """Yield records as they come, each with the versions and the machine of its worker."""
+
+    def run(cell: Cell) -> Record:
+        return {**_run(run_cell, cell, True), **provenance(packages)}
+
+    packages = list(packages)
+    ray, is_ours = start_ray(n_cpus=n_jobs)
+    try:
+        task, running = ray.remote(num_cpus=1)(run), []
+        for cell in cells:
+            running.append(task.remote(cell))
+            if len(running) == n_jobs:
+                (done,), running = ray.wait(running)
+                yield ray.get(done)
+        while running:
+            (done,), running = ray.wait(running)
+            yield ray.get(done)
+    finally:
+        if is_ours:
+            ray.shutdown()
+
+
+_RUN_BY = {"loky": _run_by_joblib, "ray": _run_by_ray}
 
 
 def _missing(cells: Iterable[Cell], records: list[Record], retry_errors: bool) -> list[Cell]:

@@ -2,7 +2,9 @@
 
 from importlib.metadata import PackageNotFoundError, version
 
+from stochgate.backends import backend
 from stochgate.engine import Snapshot, Training
+from stochgate.engine.checkpoint import CheckpointError, CheckpointWriteError
 from stochgate.estimators import (
     ConstantColumnWarning,
     GatedClassifier,
@@ -25,6 +27,8 @@ except PackageNotFoundError:  # a source folder that is not installed
     __version__ = "0+source"
 
 __all__ = [
+    "CheckpointError",
+    "CheckpointWriteError",
     "ConstantColumnWarning",
     "Evaluation",
     "GatedClassifier",
@@ -39,6 +43,7 @@ __all__ = [
     "Stream",
     "Summary",
     "Training",
+    "backend",
     "evaluate",
     "load",
     "save",

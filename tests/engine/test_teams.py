@@ -14,7 +14,7 @@ from reference import OBJECTIVES as LOSSES
 from reference import problem
 from stochgate import GatedClassifier, GatedCox, GatedRegressor, Training
 from stochgate.engine import execute, train
-from stochgate.engine.chunks import bytes_per_model
+from stochgate.engine.cut import bytes_per_model
 from stochgate.networks import MLP
 from stochgate.objectives import Classification, Cox, Regression
 from stochgate.survival import read_survival_target

@@ -235,7 +235,7 @@ def test_weights_change_the_fit():
 def test_folds_may_run_side_by_side(monkeypatch):
     asked = []
 
-    def run_one_by_one(n_jobs):
+    def run_one_by_one(n_jobs, require):
         asked.append(n_jobs)
         return Parallel(1)
 

@@ -1,4 +1,4 @@
-"""Run a plan of any size: cut into stacks that fit a fixed budget, joined again."""
+"""Run a plan of any size: its stacks are trained side by side, and joined again."""
 
 import threading
 from collections.abc import Callable
@@ -9,23 +9,20 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from stochgate.engine.backend.cpu_step import may_be_by_hand
-from stochgate.engine.backend.process_settings import process_set_for, useful_threads
+from stochgate.engine.backend.process_settings import process_set_for
 from stochgate.engine.batches import RowStream
+from stochgate.engine.cut import cut_plan
 from stochgate.engine.data import Design
+from stochgate.engine.in_training import SavedState
 from stochgate.engine.loop import train
-from stochgate.engine.plan import FREE, OPEN, Plan
+from stochgate.engine.plan import Plan
 from stochgate.engine.record import Callback, Snapshot
 from stochgate.engine.shared_stream import SharedStream
 from stochgate.engine.trained import Trained, join
 from stochgate.objectives.base import Target
 
-# Bytes a stack of models may take in training when `Training.max_memory` does not say.
-MEMORY = {"cpu": 1 << 30, "cuda": 4 << 30}
+SavedStacks = Callable[[int, int], SavedState]
 
-
-# Multiplications that take as long as to draw a gate and to update it.
-PER_GATE = 1000
 # What is recorded of teams; all else is of models.
 OF_TEAMS = ("train_loss", "held_out_loss", "block_loss", "shrunk_loss")
 
@@ -36,70 +33,50 @@ def execute(
     target: Target,
     callbacks: tuple[Callback, ...] = (),
     stream: RowStream | None = None,
+    saved: SavedStacks | None = None,
+    n_stacks: int | None = None,
 ) -> Trained:
-    """Train a plan, in several stacks when it needs more memory than it may take or several cores help.
-
-    On a CPU each core trains a stack of its own, where the steps are written out (`backend/cpu_step.py`).
-    Cores that share an operation wait for each other at its end, beside another busy process many times as
-    long as it takes; but a single model, or a network that threads must not share, leaves no other way.
-    How a plan is cut depends on its shape, the budget and the threads torch may use, never on the memory
-    that is free.
+    """Train a plan, in the stacks that `cut_plan` cuts it into.
 
     Parameters
     ----------
     plan, design, target, callbacks, stream : as in `train`
+    saved : callable, optional
+        Returns where the state of a stack is kept, given its number and how many there are.
+    n_stacks : as in `cut_plan`
     """
-    if plan.n_members > 1 and plan.test_weights is None:  # nothing is judged: members may be trained apart
-        trained = execute(replace(plan, n_members=1), design, target, callbacks, stream)
-        models = replace(trained.models, plan=replace(trained.models.plan, n_members=plan.n_members))
-        losses = {name: mean_of_members(trained, name, plan.n_members) for name in OF_TEAMS}
-        return replace(trained, models=models, **losses)
-    n_samples = design.columns.n_samples
-    n_rows = max(map(len, plan.turns), default=min(plan.training.batch_size or n_samples, n_samples))
-    device, n_teams = plan.weights.device, plan.n_models // plan.n_members
-    by_hand = device.type == "cpu" and may_be_by_hand(plan, design)
-    floats = plan.network.floats(design.n_total, n_rows, target.n_outputs)
-    n_weights = floats[0]
-    n_free = int((plan.fixed == FREE).sum())
-    if by_hand:  # of the columns that are left, or the most that a refit has
-        held_open = int(design.spread(plan.fixed == OPEN).sum(1).max())
-        n_columns = design.columns.n_columns if n_free else held_open
-        n_weights, _ = plan.network.floats(n_columns, n_rows, target.n_outputs)
-    work = 3.0 * plan.n_models * plan.training.n_draws * n_weights * n_rows + PER_GATE * n_free
-    n_threads = useful_threads(work)
-    budget = plan.training.max_memory or MEMORY.get(device.type, MEMORY["cpu"])
-    most_teams = max(1, int(budget // (plan.n_members * bytes_per_model(plan, design, target, *floats))))
-    n_side_by_side = min(n_threads, n_teams, most_teams) if by_hand else 1
-    size = min(most_teams // n_side_by_side, -(-n_teams // n_side_by_side))
-    pieces = [piece.to(device) for piece in cut_models(n_teams, plan.n_members, -(-n_teams // size))]
-    n_threads = 1 if n_side_by_side > 1 else n_threads
-    with process_set_for(n_threads, plan.training.tf32, device, keep_memory=not by_hand):
-        if len(pieces) == 1:
-            return train(plan, design, target, callbacks, stream=stream)
+    if are_trained_apart(plan):
+        members = replace(plan, n_members=1)
+        return as_teams(plan, execute(members, design, target, callbacks, stream, saved, n_stacks))
+    cut, device = cut_plan(plan, design, target, n_stacks), plan.weights.device
+    n_pieces = len(cut.pieces)
+    states = [None if saved is None else saved(i, n_pieces) for i in range(n_pieces)]
+    with process_set_for(cut.n_threads, plan.training.tf32, device, keep_memory=cut.keeps_memory):
+        if n_pieces == 1:
+            return train(plan, design, target, callbacks, stream=stream, saved=states[0])
         callbacks = (one_at_a_time(callbacks),) if callbacks else ()
-        if stream is not None and len(pieces) == n_side_by_side:
-            stream = SharedStream(stream, len(pieces))
+        if stream is not None and n_pieces == cut.n_side_by_side:
+            stream = SharedStream(stream, n_pieces)
         parts = side_by_side(
             [
-                partial(train, plan.take(piece), design, target, callbacks, piece, stream)
-                for piece in pieces
+                partial(train, plan.take(piece), design, target, callbacks, piece, stream, state)
+                for piece, state in zip(cut.pieces, states, strict=True)
             ],
-            n_side_by_side,
+            cut.n_side_by_side,
         )
-    return join_results(plan, parts, torch.cat(pieces))
+    return join_results(plan, parts, torch.cat(cut.pieces))
 
 
-def cut_models(n_teams: int, n_members: int, n_pieces: int) -> list[Tensor]:
-    """Return the models of each stack: every so many-th team, since those that cost most are neighbours.
+def are_trained_apart(plan: Plan) -> bool:
+    """Return whether the members of teams may be trained apart, since nothing is judged."""
+    return plan.n_members > 1 and plan.test_weights is None
 
-    Examples
-    --------
-    >>> from stochgate.engine.chunks import cut_models
-    >>> cut_models(n_teams=3, n_members=2, n_pieces=2)
-    [tensor([0, 1, 4, 5]), tensor([2, 3])]
-    """
-    models = torch.arange(n_teams * n_members).view(n_teams, n_members)
-    return [models[i::n_pieces].flatten() for i in range(n_pieces)]
+
+def as_teams(plan: Plan, trained: Trained) -> Trained:
+    """Return models that were trained apart as the teams of a plan."""
+    models = replace(trained.models, plan=replace(trained.models.plan, n_members=plan.n_members))
+    losses = {name: mean_of_members(trained, name, plan.n_members) for name in OF_TEAMS}
+    return replace(trained, models=models, **losses)
 
 
 def mean_of_members(trained: Trained, name: str, n_members: int) -> Tensor:
@@ -139,17 +116,6 @@ def one_at_a_time(callbacks: tuple[Callback, ...]) -> Callback:
                 raise
 
     return call
-
-
-def bytes_per_model(plan: Plan, design: Design, target: Target, weights: int, activations: int) -> int:
-    """Estimate the bytes one model takes while it is trained, given the numbers in its network."""
-    # weights, their gradient, two moments, the best so far, the gated copy and what its gradient needs
-    floats = 7 * weights + (8 + plan.training.n_snapshots) * design.n_gates
-    n_entries = max(len(value) for value in target.rows.values())  # n_samples, or more of a tree of times
-    if plan.weights.is_cuda:  # each recorded step has its own gradients and gated copies
-        floats += 3 * weights * max(0, len(plan.turns) - 1)
-    floats += 6 * design.columns.n_columns + 3 * activations + 8 * n_entries
-    return floats * plan.weights.element_size()
 
 
 def join_results(plan: Plan, parts: list[Trained], models: Tensor) -> Trained:

@@ -1,7 +1,8 @@
 """The columns all models share, dense or sparse, and what each model learns of their scale."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -47,6 +48,9 @@ class DenseColumns:
     def by_column(self) -> Tensor:
         """X with the numbers of a column next to each other, so that columns are gathered fast."""
         return self.X.T.contiguous()
+
+    def __reduce__(self) -> tuple[Any, ...]:  # X alone, not its copies
+        return DenseColumns, (self.X, self.once, self.was_sparse)
 
     def shift(self, mean: Tensor, variance: Tensor) -> Tensor | None:
         """Return what is subtracted of every column, shape (n_models, n_columns), or None for nothing."""
@@ -114,6 +118,8 @@ class Design:
         The columns left of all those the network was made for, when gates are closed for good.
     n_total : int
         How many columns the network was made for.
+    whole : Design or None
+        What it was narrowed from, for those who have sent that elsewhere already.
     """
 
     columns: Columns
@@ -121,6 +127,7 @@ class Design:
     n_gates: int
     kept: Tensor | None = None
     n_total: int = -1
+    whole: "Design | None" = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.n_total < 0:
@@ -128,9 +135,12 @@ class Design:
 
     def narrow(self, gates: Tensor) -> "Design":
         """Keep the columns of some gates, a mask of shape (n_gates,); no model may open the others."""
-        gate_of = self.gate_of_column()
-        kept = torch.nonzero(gates[gate_of])[:, 0]
-        return Design(self.columns.take(kept), gate_of[kept], self.n_gates, kept, self.n_total)
+        return self.keep(torch.nonzero(gates[self.gate_of_column()])[:, 0])
+
+    def keep(self, columns: Tensor) -> "Design":
+        """Keep some columns, given by their positions; no model may open the others."""
+        gate_of = self.gate_of_column()[columns]
+        return Design(self.columns.take(columns), gate_of, self.n_gates, columns, self.n_total, self)
 
     def gate_of_column(self) -> Tensor:
         """Return the gate of every column, also where each has its own."""
@@ -171,7 +181,7 @@ class Scaling:
 
 def learn_scaling(columns: Columns, weights: Tensor, standardize: bool) -> Scaling:
     """Learn each model's scaling from its own weights."""
-    first, place = _alike(weights)  # models of one fold learn the same
+    first, place = alike(weights)  # models of one fold learn the same
     mean, variance = (moment[place] for moment in columns.moments(weights[first]))
     varies = variance > 0
     if not standardize:
@@ -180,7 +190,7 @@ def learn_scaling(columns: Columns, weights: Tensor, standardize: bool) -> Scali
     return Scaling(scale.to(mean.dtype), columns.shift(mean, variance))
 
 
-def _alike(weights: Tensor) -> tuple[Tensor, Tensor]:
+def alike(weights: Tensor) -> tuple[Tensor, Tensor]:
     """Return one model of each kind of weights, and the kind of every model."""
     models = torch.arange(len(weights), device=weights.device)
     mark = weights @ torch.linspace(1, 2, weights.shape[1]).sqrt().to(weights)

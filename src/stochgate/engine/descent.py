@@ -31,15 +31,23 @@ class Accelerated(Optimizer):
     def __init__(self, parameters: dict[str, Tensor], steps: dict[str, Tensor]):
         groups = [{"params": [p.requires_grad_()], "step": steps[name]} for name, p in parameters.items()]
         super().__init__(groups)
-        self.before = [p.detach().clone() for p in parameters.values()]
-        self.age = torch.zeros_like(next(iter(steps.values())))  # steps since a model's momentum began
+        for p in parameters.values():
+            self.state[p]["before"] = p.detach().clone()  # where the last step ended, without its momentum
+        self.first = next(iter(parameters.values()))
+        self.state[self.first]["age"] = torch.zeros_like(next(iter(steps.values())))
+
+    @property
+    def age(self) -> Tensor:
+        """Steps since each model's momentum began, shape (n_models,)."""
+        return self.state[self.first]["age"]
 
     @torch.no_grad()
     def step(self) -> None:
         """Take a step from where the gradients are, and one on in the direction moved."""
         moved, uphill = [], torch.zeros_like(self.age)
-        for group, before in zip(self.param_groups, self.before, strict=True):
+        for group in self.param_groups:
             p = group["params"][0]
+            before = self.state[p]["before"]
             assert p.grad is not None
             after = p - _along(group["step"], p) * p.grad
             moved.append(after - before)
@@ -47,9 +55,9 @@ class Accelerated(Optimizer):
             before.copy_(after)
         self.age.copy_(torch.where(uphill > 0, 0, self.age + 1))
         momentum = self.age / (self.age + 3)
-        for group, before, by in zip(self.param_groups, self.before, moved, strict=True):
+        for group, by in zip(self.param_groups, moved, strict=True):
             p = group["params"][0]
-            p.copy_(torch.addcmul(before, _along(momentum, p), by))
+            p.copy_(torch.addcmul(self.state[p]["before"], _along(momentum, p), by))
 
 
 def make_descent(models: Models, design: Design, rows: Rows) -> Accelerated:

@@ -2,20 +2,22 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import repeat
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from stochgate.engine.backend.cpu_packing import own_columns_of, pack
+from stochgate.engine.backend.cpu_packing import pack
 from stochgate.engine.backend.cpu_step import layers_by_hand
 from stochgate.engine.batches import RowStream, batches
 from stochgate.engine.data import Design, learn_scaling
-from stochgate.engine.descent import make_descent
-from stochgate.engine.optimizers import AnyOptimizer
+from stochgate.engine.in_training import InTraining, SavedState, begin
+from stochgate.engine.optimizers import Averaged
 from stochgate.engine.plan import CLOSED, FREE, Plan
-from stochgate.engine.record import Callback, Record, snapshot_steps
-from stochgate.engine.steps import make_optimizer, make_step, network_lr, set_lr
+from stochgate.engine.record import Callback, snapshot_steps
+from stochgate.engine.steps import Step, make_step, network_lr, set_lr
 from stochgate.engine.trained import Models, Trained
 from stochgate.objectives.base import Target
 from stochgate.streams import GATES, distinct, fold, uniform
@@ -31,6 +33,7 @@ def train(
     callbacks: tuple[Callback, ...] = (),
     numbers: Tensor | None = None,
     stream: RowStream | None = None,
+    saved: SavedState | None = None,
 ) -> Trained:
     """Train all models of a plan together.
 
@@ -50,6 +53,8 @@ def train(
     stream : RowStream, optional
         Where each step's rows come from. Those of `design` and `target` are then a sample of them, from
         which scales are learnt and on which snapshots are taken.
+    saved : SavedState, optional
+        Keeps the state at snapshots; a training goes on from the state that it has.
 
     Returns
     -------
@@ -60,35 +65,42 @@ def train(
     layers = layers_by_hand(models, design)
     if layers is not None and stream is None:
         models, design, packing = pack(models, design, layers)
-    record = Record(models, target, numbers)
-    optimizer: AnyOptimizer
-    if plan.accelerated:
-        optimizer = make_descent(models, design, target.rows)
-    else:
-        optimizer = make_optimizer(models, training)
-    take_step = make_step(models, design, optimizer)
-    noise = draw_noise(plan, design.n_gates, 0)
+    now = begin(models, design, target, numbers)
+    if saved is not None and (state := saved.load()) is not None:
+        now.restore(state)
     last_step = min(plan.last_step or training.n_steps, training.n_steps)
     snapshots = snapshot_steps(plan) | {last_step}
-    batch = batches(design, target, plan) if stream is None else stream.batches(design, plan)
-    for step in range(1, last_step + 1):
-        lam = models.plan.lam * training.penalty_factor((step - 1) / training.n_steps)
+    take_step, noise = _ready(now, stream)
+    source = partial(batches, target=target) if stream is None else stream.batches
+    batch = source(now.design, plan=plan, start=now.step)
+    while now.step < last_step:
+        now.step += 1
+        lam = now.models.plan.lam * training.penalty_factor((now.step - 1) / training.n_steps)
         if not plan.accelerated:
-            set_lr(optimizer, network_lr(training, step - 1))
+            set_lr(now.optimizer, network_lr(training, now.step - 1))
         take_step(next(batch), next(noise), lam)
-        if step in snapshots:
-            going_on = record.add(step, models, design, callbacks)
-            if len(going_on) < models.plan.n_models:
-                if len(going_on) == 0:
-                    break
-                models, optimizer = drop_stopped(models, optimizer, going_on)
+        if now.step in snapshots:
+            going_on = now.record.add(now.step, now.models, now.design, callbacks)
+            if len(going_on) == 0:
+                break
+            if len(going_on) < now.models.plan.n_models:
+                now.go_on_with(going_on)
+                take_step, noise = _ready(now, stream)
                 if packing is not None:  # each has columns of its own
-                    design = own_columns_of(design, going_on)
-                    batch = batches(design, target, models.plan, step)
-                take_step = make_step(models, design, optimizer)
-                noise = draw_noise(models.plan, design.n_gates, step)
-    trained = record.result()
+                    batch = source(now.design, plan=plan, start=now.step)
+            if saved is not None and now.step < last_step:
+                saved.keep(now.state)
+    trained = now.record.result()
     return trained if packing is None else replace(trained, models=packing.unpack(trained.models))
+
+
+def _ready(now: InTraining, stream: RowStream | None) -> tuple[Step, Iterator[Tensor]]:
+    """Return what takes the next steps, and the noise that they take."""
+    noise = draw_noise(now.models.plan, now.design.n_gates, now.step)
+    optimizer: Any = now.optimizer
+    if stream is not None and stream.average is not None:
+        optimizer = Averaged(optimizer, stream.average)
+    return make_step(now.models, now.design, optimizer), noise
 
 
 def start(plan: Plan, design: Design, target: Target) -> Models:
@@ -108,7 +120,10 @@ def start(plan: Plan, design: Design, target: Target) -> Models:
 
 
 def draw_noise(plan: Plan, n_gates: int, step: int) -> Iterator[Tensor]:
-    """Yield each step's noise, shape (n_draws, n_models, n_gates), drawn in blocks of steps."""
+    """Yield each step's noise from step `step` on, shape (n_draws, n_models, n_gates).
+
+    It is drawn in blocks of steps, which begin at the same steps wherever a training goes on.
+    """
     n_draws = plan.training.n_draws
     if not (plan.fixed == FREE).any():  # nothing is drawn
         yield from repeat(plan.weights.new_zeros(n_draws, 1, 1))
@@ -119,25 +134,11 @@ def draw_noise(plan: Plan, n_gates: int, step: int) -> Iterator[Tensor]:
     draws = torch.arange(n_draws, device=device).view(-1, 1)
     seeds, place = distinct(plan.seed)
     key = fold(seeds, GATES)
+    skip = step % block
+    step -= skip
     while True:
         steps = torch.arange(step, step + block, device=device).view(-1, 1, 1)
         keys = fold(fold(key, steps), draws)  # (block, n_draws, n_seeds)
         noise = plan.gate.noise(uniform(keys, gates, plan.weights.dtype))
-        yield from noise.index_select(2, place)
-        step += block
-
-
-def drop_stopped(models: Models, optimizer: AnyOptimizer, going_on: Tensor) -> tuple[Models, AnyOptimizer]:
-    """Go on with some of the models, each with its own state of the optimiser."""
-    fewer = models.take(going_on).copy()
-    after = make_optimizer(fewer, models.plan.training)
-    for old, new in zip(_all_parameters(optimizer), _all_parameters(after), strict=True):
-        after.state[new] = {
-            name: value[going_on] if value.shape == old.shape else value
-            for name, value in optimizer.state[old].items()
-        }
-    return fewer, after
-
-
-def _all_parameters(optimizer: AnyOptimizer) -> list[Tensor]:
-    return [p for group in optimizer.param_groups for p in group["params"]]
+        yield from noise.index_select(2, place)[skip:]
+        step, skip = step + block, 0

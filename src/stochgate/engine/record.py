@@ -40,6 +40,7 @@ class Snapshot:
 
 
 Callback = Callable[[Snapshot], None]
+_OF_STACK = ("stack", "running", "step", "best", "stale")  # what a record knows of each model
 
 
 def snapshot_steps(plan: Plan) -> set[int]:
@@ -138,6 +139,19 @@ class Record:
         going_on = torch.nonzero(self.running)[:, 0]
         self.stack, self.running = self.stack[going_on], self.running[going_on]
         return going_on
+
+    def state(self) -> dict[str, Any]:
+        """Return all that was recorded, and the best models where they may be other than the last."""
+        final = {} if self.patience is None else {**self.final.parameters, "": self.final.gate_parameter}
+        return {"snapshots": self.snapshots, "final": final, **{n: getattr(self, n) for n in _OF_STACK}}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from a state."""
+        self.snapshots = [tuple(snapshot) for snapshot in state["snapshots"]]
+        for name in _OF_STACK:
+            setattr(self, name, state[name])
+        for name, values in state["final"].items():
+            (self.final.parameters[name] if name else self.final.gate_parameter).copy_(values)
 
     def result(self) -> Trained:
         """Return what was recorded."""

@@ -24,6 +24,9 @@ class SparseColumns:
         self.dtype, self.device = dtype, device
         self.n_samples, self.n_columns = X.shape
 
+    def __reduce__(self) -> tuple[Any, ...]:  # X alone, not its copies
+        return SparseColumns, (self.X, self.dtype, self.device)
+
     def affine(self, weight: Tensor, scale: Tensor, shift: Tensor | None, bias: Tensor | None) -> Tensor:
         """Return all models' first layers; a shift of columns is a constant of every unit."""
         h = SparseProduct.apply(self, weight, scale, shift)

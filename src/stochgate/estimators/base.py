@@ -1,49 +1,44 @@
 """What the three estimators share."""
 
-import warnings
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 import torch
-from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import Tags
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _num_samples, check_is_fitted
 from torch import Tensor
 
+from stochgate.backends import NAMES, Backend, trained_on
 from stochgate.choice.auto import fit_auto
 from stochgate.choice.exact_k import fit_exactly
 from stochgate.choice.final import FinalModel, train_at
 from stochgate.choice.rules import RULES
 from stochgate.choice.tables import train_table
 from stochgate.engine import Predictor, Training
+from stochgate.engine.checkpoint import open_checkpoint
 from stochgate.engine.record import Callback
 from stochgate.estimators.export_mixin import ExportMixin
 from stochgate.estimators.linear import LinearMixin
 from stochgate.estimators.progress import ProgressBar
 from stochgate.estimators.reduced import ReducedMixin
 from stochgate.estimators.streams import StreamMixin
-from stochgate.estimators.warnings import (
-    ConstantColumnWarning,
-    GiveawayColumnWarning,
-    LeftOutColumnWarning,
-    NoFeatureSelectedWarning,
-)
+from stochgate.estimators.warnings_mixin import WarningsMixin
 from stochgate.explain.mixin import ExplainMixin
 from stochgate.gates import Gate
 from stochgate.networks import Network
 from stochgate.objectives import Objective
-from stochgate.problem.from_estimator import make_problem
-from stochgate.problem.from_stream import make_streamed_problem
+from stochgate.problem.checkpoint import keep_plans
+from stochgate.problem.from_estimator import Given
+from stochgate.problem.from_stream import make_any_problem
 from stochgate.problem.problem import Problem
-from stochgate.problem.remarks import Remarks, find_remarks
+from stochgate.problem.remarks import find_remarks
 from stochgate.problem.validation import refuse_diverged
 from stochgate.sources.opening import is_stream
 from stochgate.tables.check import check_table
-from stochgate.tables.encoding import TableEncoding
 from stochgate.tables.table import Table
 
 _OF_ONE_FIT = (
@@ -60,7 +55,14 @@ _OF_ONE_FIT = (
 
 
 class GatedEstimator(
-    LinearMixin, ReducedMixin, StreamMixin, ExportMixin, ExplainMixin, SelectorMixin, BaseEstimator
+    LinearMixin,
+    ReducedMixin,
+    StreamMixin,
+    ExportMixin,
+    ExplainMixin,
+    WarningsMixin,
+    SelectorMixin,
+    BaseEstimator,
 ):
     """Selects features and trains the model that uses them, in one fit."""
 
@@ -73,6 +75,7 @@ class GatedEstimator(
         "training": [Training, None],
         "missing": [StrOptions({"auto", "error"})],
         "device": [str],
+        "backend": [StrOptions(set(NAMES)), Backend, None],
         "callbacks": [tuple, list, None],
         "verbose": ["verbose", Interval(Integral, 0, None, closed="left")],
         "random_state": ["random_state"],
@@ -96,6 +99,7 @@ class GatedEstimator(
         missing: str = "auto",
         training: Training | None = None,
         device: str = "auto",
+        backend: str | Backend | None = None,
         callbacks: Any = None,
         verbose: int = 0,
         random_state: int | np.random.RandomState | None = None,
@@ -115,6 +119,7 @@ class GatedEstimator(
         self.missing = missing
         self.training = training
         self.device = device
+        self.backend = backend
         self.callbacks = callbacks
         self.verbose = verbose
         self.random_state = random_state
@@ -124,7 +129,13 @@ class GatedEstimator(
         raise NotImplementedError
 
     def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        checkpoint: Any = None,
     ) -> "GatedEstimator":
         """Select features and train the model.
 
@@ -140,6 +151,10 @@ class GatedEstimator(
         groups : array, shape (n_samples,), or the name of a column, optional
             Which rows belong together (patients, batches): folds keep them together, and there is no second
             look at residuals, which takes rows for independent.
+        checkpoint : str or path, optional
+            A folder, new or empty, that keeps what is trained. When the process ends before the fit does,
+            the same call goes on from there, to the same bits on a CPU; callbacks do not see again what was
+            trained before. A folder of another fit is refused (docs/checkpoints.md).
 
         Returns
         -------
@@ -152,8 +167,14 @@ class GatedEstimator(
             raise ValueError(
                 "Give either lam or n_features_to_select: a number of features has its own lam."
             )
-        with ProgressBar(self.verbose) as bar:
-            problem, groups = self._make_problem(X, y, sample_weight, groups, bar.callbacks)
+        with (
+            trained_on(self.backend),
+            ProgressBar(self.verbose) as bar,
+            open_checkpoint(checkpoint) as saved,
+        ):
+            generator = None if saved is None else saved.random_state(self.random_state)
+            problem, groups = self._make_problem(X, y, sample_weight, groups, bar.callbacks, generator)
+            problem = keep_plans(problem, saved, self, groups)
             remarks = find_remarks(problem)
             if self.lam != "auto":
                 final = train_at(problem, float(self.lam))
@@ -183,7 +204,7 @@ class GatedEstimator(
         """
         model: Any = clone(self).set_params(lam="auto")
         model._validate_params()
-        with ProgressBar(self.verbose) as bar:
+        with trained_on(self.backend), ProgressBar(self.verbose) as bar:
             problem, groups = model._make_problem(X, y, sample_weight, groups, bar.callbacks)
             return train_table(problem, self.cv, groups, lams, model._names())
 
@@ -192,13 +213,23 @@ class GatedEstimator(
         return getattr(self, "feature_names_in_", np.arange(self.n_features_in_)).tolist()
 
     def _make_problem(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any, callbacks: tuple[Callback, ...] = ()
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        groups: Any,
+        callbacks: tuple[Callback, ...] = (),
+        generator: np.random.RandomState | None = None,
     ) -> tuple[Problem, Any]:
-        """Check parameters and data; return the problem, and the groups of the rows that count."""
+        """Check parameters and data; return the problem, and the groups of the rows that count.
+
+        Random numbers come from a generator, by default that of `random_state`.
+        """
+        generator = check_random_state(self.random_state) if generator is None else generator
         training = Training() if self.training is None else self.training
         objective = self._make_objective(training)
-        make = make_streamed_problem if is_stream(X, y) else make_problem
-        return make(self, objective, training, X, y, sample_weight, groups, callbacks)
+        given = Given(X, y, sample_weight, groups)
+        return make_any_problem(self, objective, training, generator, given, callbacks)
 
     def _keep(self, final: FinalModel) -> None:
         """Set the fitted attributes from a trained team."""
@@ -223,7 +254,7 @@ class GatedEstimator(
             self.feature_importances_ = spread(choice.importance)
         gates = torch.where(gates > self.threshold, gates, 0)[:1]
         self._predictor = Predictor.make(models, final.design, problem.inputs, gates, final.shrink)
-        self._table = _with_medians(problem, self._predictor.features)
+        self._table = problem.table_with_medians(self._predictor.features)
         self._objective = models.plan.objective
         self._learned = self._predictor.common()
         self._facts = problem.target.facts
@@ -233,33 +264,6 @@ class GatedEstimator(
 
     def _learn_from_rows(self, problem: Problem) -> None:
         """Learn what predictions need besides the network, from all rows of the fit."""
-
-    def _warn_of_columns(self, remarks: Remarks) -> None:
-        """Keep what is remarkable about columns, and warn of what no one should overlook."""
-        names = self._names()
-        self.remarks_ = remarks.sentences(names)
-        for category, name in (
-            (GiveawayColumnWarning, "given_away"),
-            (LeftOutColumnWarning, "left_out"),
-            (ConstantColumnWarning, "constant"),
-        ):
-            for sentence in remarks.only(name).sentences(names):
-                warnings.warn(sentence, category, stacklevel=3)
-
-    def _warn_of_nothing(self) -> None:
-        found = f"at lam={self.lam_:g} and threshold={self.threshold:g}: try a smaller lam"
-        if self.lam == "auto" and not hasattr(self, "source_"):  # at() was asked for a penalty
-            found = (
-                "because no signal shows beyond chance, on held-out rows or in the columns "
-                "(n_features_to_select=k or lam= select some all the same)"
-            )
-            if callable(self.rule):
-                found = "by rule"
-        warnings.warn(
-            f"No feature was selected {found}; the model predicts the base rate.",
-            NoFeatureSelectedWarning,
-            stacklevel=4,
-        )
 
     def _outputs(self, X: Any) -> Tensor:
         """Return the network's outputs, shape (1, n_samples, n_outputs)."""
@@ -294,14 +298,3 @@ class GatedEstimator(
         tags.target_tags.required = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def _with_medians(problem: Problem, columns: np.ndarray) -> TableEncoding:
-    """Return the encoding of a table, with medians to stand for missing values of the columns read."""
-    table, X = problem.table, problem.X
-    feature_of = table.feature_of()
-    features = columns if feature_of is None else feature_of[columns]
-    plain = np.array([not table.masked[j] and j not in table.levels for j in features], dtype=bool)
-    if sparse.issparse(X) or not plain.any():
-        return table
-    return table.with_fill(features[plain], np.median(X[:, columns[plain]], axis=0))

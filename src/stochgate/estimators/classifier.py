@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from stochgate.backends import Backend
 from stochgate.engine import Training
 from stochgate.estimators.base import GatedEstimator
 from stochgate.estimators.documentation import document
@@ -59,30 +60,18 @@ class GatedClassifier(ClassifierMixin, GatedEstimator):
         missing: str = "auto",
         training: Training | None = None,
         device: str = "auto",
+        backend: str | Backend | None = None,
         callbacks: Any = None,
         verbose: int = 0,
         random_state: int | np.random.RandomState | None = None,
     ):
         super().__init__(
-            lam,
-            gate=gate,
-            network=network,
-            hidden=hidden,
-            activation=activation,
-            feature_groups=feature_groups,
-            costs=costs,
-            always_keep=always_keep,
-            threshold=threshold,
-            cv=cv,
-            rule=rule,
-            n_features_to_select=n_features_to_select,
-            missing=missing,
-            training=training,
-            device=device,
-            callbacks=callbacks,
-            verbose=verbose,
+            lam, gate=gate, network=network, hidden=hidden, activation=activation,
+            feature_groups=feature_groups, costs=costs, always_keep=always_keep, threshold=threshold,
+            cv=cv, rule=rule, n_features_to_select=n_features_to_select, missing=missing,
+            training=training, device=device, backend=backend, callbacks=callbacks, verbose=verbose,
             random_state=random_state,
-        )
+        )  # fmt: skip
         self.class_weight = class_weight
 
     def _make_objective(self, training: Training) -> Objective:

@@ -48,6 +48,9 @@ training : Training, optional
     Steps, step sizes, batches, early stopping.
 device : str, default="auto"
     "auto" takes CUDA when it is there.
+backend : {"local", "ray"} or Backend, optional
+    Where the models of the fit are trained; by default as the surrounding ``with stochgate.backend(...)``
+    says, else in this process. "ray" starts Ray on first use and leaves it running until Python ends.
 callbacks : list of callables, optional
     Each is called with a `Snapshot` during training.
 verbose : int, default=0

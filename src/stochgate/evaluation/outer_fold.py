@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -66,14 +67,19 @@ class JudgedFold:
 
 
 def judge_fold(
-    rivals: Rivals, rows: Rows, train: np.ndarray, test: np.ndarray, names: list[str]
+    rivals: Rivals,
+    rows: Rows,
+    train: np.ndarray,
+    test: np.ndarray,
+    names: list[str],
+    checkpoint: Path | None = None,
 ) -> JudgedFold:
-    """Fit on the rows `train`, score on the rows `test`."""
+    """Fit on the rows `train`, score on the rows `test`; what is fitted is kept in a folder, if any."""
     learn, judge = rows.take(train), rows.take(test)
     with quiet_about_nothing():
-        fitted = _fit(rivals.model, learn)
+        fitted = _fit(rivals.model, learn, checkpoint)
         score = float(rivals.scorer(fitted, judge.X, judge.y))
-        other = _without_selection(rivals, fitted, learn, len(names))
+        other = _without_selection(rivals, fitted, learn, len(names), checkpoint)
         all_columns = float("nan") if other is None else float(rivals.scorer(other, judge.X, judge.y))
         base_rate = _base_rate(rivals, learn, judge)
         columns, support = _selection(fitted, judge.X, names)
@@ -96,22 +102,31 @@ def quiet_about_nothing() -> Iterator[None]:
         yield
 
 
-def _fit(model: Any, rows: Rows) -> Any:
+def _fit(model: Any, rows: Rows, checkpoint: Path | None = None) -> Any:
     """Return a fitted clone, whose own folds keep groups together where it takes them.
 
-    Of a pipeline it is the last step that takes groups and weights.
+    Of a pipeline it is the last step that takes groups, weights and the folder of a checkpoint.
     """
-    model, others = clone(model), {}
+    model, others = clone(model), dict[str, Any]()
     step, last = list_steps(model)[-1]
     prefix = f"{step}__" if step else ""
     if rows.weights is not None:
         others[f"{prefix}sample_weight"] = rows.weights
     if rows.groups is not None and has_fit_parameter(last, "groups"):
         others[f"{prefix}groups"] = rows.groups
+    if checkpoint is not None:
+        others[f"{prefix}checkpoint"] = checkpoint
     return model.fit(rows.X, rows.y, **others)
 
 
-def _without_selection(rivals: Rivals, fitted: Any, learn: Rows, n_columns: int) -> Any:
+def takes_checkpoint(model: Any) -> bool:
+    """Tell whether a model, or the last step of a pipeline, can keep a checkpoint of its fit."""
+    return has_fit_parameter(list_steps(model)[-1][1], "checkpoint")
+
+
+def _without_selection(
+    rivals: Rivals, fitted: Any, learn: Rows, n_columns: int, checkpoint: Path | None
+) -> Any:
     """Return the fitted competitor with all columns, None where there is none.
 
     An automatic choice has judged such models on the way; the best of them needs to be trained only.
@@ -123,7 +138,12 @@ def _without_selection(rivals: Rivals, fitted: Any, learn: Rows, n_columns: int)
             return made
         # steps of a pipeline may make other columns in each fold
         other = _open_all(rivals.model, getattr(list_steps(fitted)[-1][1], "n_features_in_", n_columns))
-    return None if other is None else _fit(other, learn)
+    if other is None:
+        return None
+    if checkpoint is not None and takes_checkpoint(other):
+        checkpoint = checkpoint.with_name(f"{checkpoint.name}-all-columns")
+        return _fit(other, learn, checkpoint)
+    return _fit(other, learn)
 
 
 def _on_all_columns(fitted: Any) -> Any:

@@ -1,7 +1,8 @@
 """Folds of a table that is read block by block."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from numbers import Integral
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,14 @@ from stochgate.sources.targets import read_target
 
 
 def judge_streamed(
-    rivals: Rivals, X: Any, y: Any, sample_weight: Any, groups: Any, cv: Any, seed: int
+    rivals: Rivals,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    groups: Any,
+    cv: Any,
+    seed: int,
+    folder_of: Callable[[int], Path | None],
 ) -> tuple[list[JudgedFold], type[Objective] | None, list[str]]:
     """Fit and score a model on folds of parts of a table, or of the keys of its groups.
 
@@ -26,6 +34,8 @@ def judge_streamed(
     X, y, sample_weight, groups, cv : as in `evaluate`
     seed : int
         Of the folds.
+    folder_of : callable
+        Returns where the checkpoint of a fold is kept, given its number.
 
     Returns
     -------
@@ -43,15 +53,19 @@ def judge_streamed(
         (learn, Unweighted(test)) for learn, test in split_source(source, int(cv), groups is not None, seed)
     ]
     objective = _objective(rivals.model, folds[0][1])
-    return list(_judge(rivals.model, objective, folds, names)), objective, names
+    return list(_judge(rivals.model, objective, folds, names, folder_of)), objective, names
 
 
 def _judge(
-    model: Any, objective: type[Objective] | None, folds: list[tuple[Source, Unweighted]], names: list[str]
+    model: Any,
+    objective: type[Objective] | None,
+    folds: list[tuple[Source, Unweighted]],
+    names: list[str],
+    folder_of: Callable[[int], Path | None],
 ) -> Iterator[JudgedFold]:
-    for learn, test in folds:
+    for number, (learn, test) in enumerate(folds, start=1):
         with quiet_about_nothing():
-            fitted = clone(model).fit(learn)
+            fitted = clone(model).fit(learn, checkpoint=folder_of(number))
             other = fitted._on_all_columns()
             yield JudgedFold(
                 score=float(fitted.score(test)),

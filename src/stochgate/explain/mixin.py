@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from stochgate.backends import trained_on
 from stochgate.choice.final import Choice
 from stochgate.explain.at_size import at_penalty, at_size, on_all_columns
 from stochgate.explain.summary import summarize
@@ -45,7 +46,8 @@ class ExplainMixin:
         """
         check_is_fitted(self)
         if self._summary is None:
-            self._summary = summarize(self)
+            with trained_on(self.backend):
+                self._summary = summarize(self)
         return self._summary
 
     def at(self: Any, *, k: int | None = None, lam: float | None = None) -> Any:
@@ -81,11 +83,13 @@ class ExplainMixin:
         if k == len(open_gates) or lam == self.lam_:
             model.source_ = "this fit's model"
             return model
+        with trained_on(self.backend):
+            fitted, model.source_ = (
+                at_size(self._choice, int(k or 0)) if lam is None else at_penalty(self._choice, float(lam))
+            )
         if lam is None:
-            fitted, model.source_ = at_size(self._choice, int(k or 0))
             model.n_features_to_select = k
         else:
-            fitted, model.source_ = at_penalty(self._choice, float(lam))
             model.lam, model.n_features_to_select = lam, None
             if self.network is None and self.hidden is None and self.activation is None:
                 model.network = self.network_  # a given lam would take an MLP
@@ -95,7 +99,8 @@ class ExplainMixin:
 
     def _on_all_columns(self: Any) -> Any:
         """Return the fitted estimator of the best model on all columns, None where none was judged."""
-        final = None if self._choice is None else on_all_columns(self._choice)
+        with trained_on(self.backend):
+            final = None if self._choice is None else on_all_columns(self._choice)
         if final is None:
             return None
         model = copy.copy(self)

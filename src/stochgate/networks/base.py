@@ -89,6 +89,11 @@ class Network(BaseEstimator, ABC):
         """Learn how the features of X become columns; None when they are the columns."""
         return None
 
+    @property
+    def encodes(self) -> bool:
+        """Whether features become columns by an encoding."""
+        return type(self).encoding is not Network.encoding
+
     @abstractmethod
     def initial(self, seeds: Tensor, n_columns: int, base: Tensor, intercept: bool) -> dict[str, Tensor]:
         """Return the parameters before the first step, each of shape (n_models, ...).

@@ -1,11 +1,10 @@
 """From an estimator's parameters and the user's data to a problem, all checked."""
 
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples, check_consistent_length
 
 from stochgate.engine import Training
@@ -30,16 +29,30 @@ from stochgate.tables.encoding import TableEncoding
 DEFAULT = "mlp"  # where lam is given and no network is; `hidden` and `activation` describe it
 
 
+class Given(NamedTuple):
+    """The data as a user hands them in.
+
+    Attributes
+    ----------
+    X, y, sample_weight, groups : as in `fit`
+    survey : Survey, or None
+        What is known of the columns beyond these rows.
+    """
+
+    X: Any
+    y: Any
+    sample_weight: Any
+    groups: Any
+    survey: Survey | None = None
+
+
 def make_problem(
     estimator: Any,
     objective: Objective,
     training: Training,
-    X: Any,
-    y: Any,
-    sample_weight: Any,
-    groups: Any,
+    random_state: np.random.RandomState,
+    given: Given,
     callbacks: tuple[Callback, ...],
-    survey: Survey | None = None,
 ) -> tuple[Problem, Any]:
     """Check parameters and data; return the problem, and the groups of the rows that count.
 
@@ -48,24 +61,23 @@ def make_problem(
     estimator : GatedEstimator
         Its parameters are read, and it gets `n_features_in_` and `feature_names_in_`.
     objective, training : its parts
-    X, y, sample_weight, groups : as in `fit`
+    random_state : RandomState
+    given : Given
     callbacks : tuple of callables
         Called before the estimator's own.
-    survey : Survey, optional
-        What is known of the columns beyond these rows.
     """
     refuse_not_callable("callbacks", estimator.callbacks)
     training._validate_params()
     gate, networks = resolve("gate", estimator.gate, GATES, Gate), make_networks(estimator)
     objective._validate_params()
-    device, given = check_device(estimator.device), X
+    device, (X, y, sample_weight, groups, survey) = check_device(estimator.device), given
     table, target, weights, used = check_rows(estimator, X, y, sample_weight, objective)
     known = () if survey is None else (survey.missing, survey.counts)
     encoding = TableEncoding.learn(table, *known)
-    X = encode_table(table, encoding)
-    check_consistent_length(given, groups)
-    if estimator.lam == "auto" and len(used) < _num_samples(given):
+    check_consistent_length(X, groups)
+    if estimator.lam == "auto" and len(used) < _num_samples(X):
         _refuse_splits(estimator.cv)
+    X = encode_table(table, encoding)
     index = FeatureIndex(table.shape[1], getattr(estimator, "feature_names_in_", None))
     words = estimator.feature_groups, estimator.costs, estimator.always_keep
     gates = make_gate_map(index, *words, encoding.feature_of())
@@ -84,7 +96,7 @@ def make_problem(
         sample_weight=weights,
         gates=gates,
         device=device,
-        random_state=check_random_state(estimator.random_state),
+        random_state=random_state,
         blocks=np.zeros(len(weights), dtype=np.int64),
         callbacks=(*callbacks, *(estimator.callbacks or ())),
         **make_columns(X, gates, network, training, device),

@@ -5,43 +5,42 @@ from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
-from sklearn.utils import check_random_state
+import numpy as np
 
 from stochgate.engine import Training
 from stochgate.engine.record import Callback
 from stochgate.objectives import Objective
-from stochgate.problem.from_estimator import make_problem
+from stochgate.problem.from_estimator import Given, make_problem
 from stochgate.problem.problem import LARGEST_SEED, Problem, make_columns
 from stochgate.problem.streamed import StreamedRows
 from stochgate.sources.numbers import as_table
-from stochgate.sources.opening import open_source
+from stochgate.sources.opening import is_stream, open_source
 from stochgate.sources.sample import draw_sample
 
 
-def make_streamed_problem(
+def make_any_problem(
     estimator: Any,
     objective: Objective,
     training: Training,
-    X: Any,
-    y: Any,
-    sample_weight: Any,
-    groups: Any,
+    random_state: np.random.RandomState,
+    given: Given,
     callbacks: tuple[Callback, ...],
 ) -> tuple[Problem, Any]:
-    """Draw a sample of the rows and make a problem of it; all as in `make_problem`.
+    """Make the problem of a table in memory, or of a sample of one that is read block by block.
 
-    Where the sample is the whole table the problem is that of a table in memory.
+    All as in `make_problem`. Where the sample is the whole table the problem is that of a table in memory.
     """
+    if not is_stream(given.X, given.y):
+        return make_problem(estimator, objective, training, random_state, given, callbacks)
     _refuse_listed_splits(estimator.cv)
-    source = open_source(X, y, sample_weight, groups)
-    random_state = deepcopy(check_random_state(estimator.random_state))  # the problem draws from its own
-    seed = int(random_state.randint(LARGEST_SEED))
+    source = open_source(*given[:4])
+    seed = int(deepcopy(random_state).randint(LARGEST_SEED))  # as if none were drawn, for a whole table
     sample = draw_sample(source, objective.kinds_of, source.sample_rows, seed)
     if estimator.missing == "error":
         sample.survey.refuse_missing()
     drawn = sample.block
-    data = as_table(drawn.X), drawn.y, drawn.weight, drawn.group
-    problem, groups = make_problem(estimator, objective, training, *data, callbacks, sample.survey)
+    rows = Given(as_table(drawn.X), drawn.y, drawn.weight, drawn.group, sample.survey)
+    problem, groups = make_problem(estimator, objective, training, random_state, rows, callbacks)
     if sample.is_all:
         return problem, groups
     stream = StreamedRows(

@@ -1,18 +1,19 @@
 """The problem: parts and data of one fit, checked and ready, from which plans are made."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import torch
+from scipy import sparse
 from sklearn.base import clone
 from torch import Tensor
 
 from stochgate.engine import CLOSED, FREE, OPEN, Design, Inputs, Plan, Trained, Training, make_plan
 from stochgate.engine.data import learn_scaling
 from stochgate.engine.record import Callback
-from stochgate.engine.runner import Runner
+from stochgate.engine.runner import Runner, current_runner
 from stochgate.gates import Gate
 from stochgate.networks import Network
 from stochgate.objectives import Objective, Target
@@ -56,8 +57,8 @@ class Problem:
     blocks : ndarray of int, shape (n_samples,)
         Parts of the rows; each judges the models of the folds that hold it out.
     callbacks : tuple of callables
-    runner : Runner
-        Where plans are trained.
+    runner : Runner or None
+        What trains the plans; None for the current one (`current_runner`).
     stream : StreamedRows, or None
         All rows, where those of X are a sample.
     """
@@ -80,7 +81,7 @@ class Problem:
     draw_in: bool = False
     seed: int = 0
     callbacks: tuple[Callback, ...] = ()
-    runner: Runner = field(default_factory=Runner)
+    runner: Runner | None = None
     stream: StreamedRows | None = None
 
     @cached_property
@@ -120,6 +121,8 @@ class Problem:
         """Return the problem with another network, and its data made anew as that network takes them."""
         if network is self.network and draw_in == self.draw_in:
             return self
+        if not (self.inputs.encoding or network.encodes) and draw_in == self.draw_in:
+            return replace(self, network=network)  # the columns are the same
         rounded = self.stream is not None
         data = make_columns(self.X, self.gates, network, self.training, self.device, draw_in, rounded)
         return replace(self, network=network, draw_in=draw_in, **data)
@@ -179,7 +182,8 @@ class Problem:
         narrow = bool(used.any()) and not bool(used.all())
         design = self.design.narrow(used) if narrow else self.design
         rows = None if stream is None else stream.through(self.inputs)
-        return self.runner.run(plan, design, self.target, self.callbacks, rows), design
+        runner = current_runner() if self.runner is None else self.runner
+        return runner.run(plan, design, self.target, self.callbacks, rows), design
 
     def fold_weights(self, folds: np.ndarray, n_cells: int = 1) -> tuple[Tensor, Tensor]:
         """Return the weights models learn from and are judged by, shape (n_cells * n_folds, n_samples)."""
@@ -228,6 +232,16 @@ class Problem:
         scaling = learn_scaling(self.design.columns, self.weights[None], standardize=False)
         gates = self.design.all_columns(scaling.scale == 0)[0]
         return np.flatnonzero(self.gates.spread(gates.cpu().numpy()))
+
+    def table_with_medians(self, columns: np.ndarray) -> TableEncoding:
+        """Return how tables are encoded, with medians to stand for missing values of some columns of X."""
+        table, X = self.table, self.X
+        feature_of = table.feature_of()
+        features = columns if feature_of is None else feature_of[columns]
+        plain = np.array([not table.masked[j] and j not in table.levels for j in features], dtype=bool)
+        if sparse.issparse(X) or not plain.any():
+            return table
+        return table.with_fill(features[plain], np.median(X[:, columns[plain]], axis=0))
 
 
 def make_columns(

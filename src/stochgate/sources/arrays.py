@@ -86,10 +86,7 @@ class ArraySource(Source):
             yield Block(taken, number, *(None if values is None else values[some] for values in others))
 
     def describe(self) -> str:  # noqa: D102
-        path = getattr(self.X, "path", None)
-        stat = Path(path).stat() if isinstance(path, Path) else None
-        written = "" if stat is None else f"{stat.st_size} {stat.st_mtime_ns}"
-        return f"{super().describe()} {tuple(self.X.shape)} {self.X.dtype} {written}"
+        return f"{super().describe()} {tuple(self.X.shape)} {self.X.dtype}"
 
     def _rows_of_a_part(self) -> int:
         """Return as many rows as some megabytes hold, in whole chunks of the array where it has chunks."""

@@ -99,9 +99,7 @@ class ArrowSource(Source):
 
     def describe(self) -> str:  # noqa: D102
         files = [Path(path) for path in getattr(self.dataset, "files", [])]
-        sizes = [
-            (path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in files if path.exists()
-        ]
+        sizes = [(path.name, path.stat().st_size) for path in files if path.exists()]
         return f"{super().describe()} {self.dataset.schema} {sizes}"
 
     def _target(self, batch: Any) -> Any:

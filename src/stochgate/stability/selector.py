@@ -8,13 +8,16 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import Tags, check_random_state, get_tags
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from stochgate.backends import NAMES, Backend, trained_on
+from stochgate.engine.checkpoint import Checkpoint, open_checkpoint
 from stochgate.estimators.base import GatedEstimator
 from stochgate.estimators.warnings import NoFeatureSelectedWarning
 from stochgate.evaluation.pipeline import list_steps
+from stochgate.problem.checkpoint import keep_plans
 from stochgate.problem.problem import LARGEST_SEED
 from stochgate.sources.opening import is_stream
 from stochgate.stability.frequencies import Frequencies, gated_frequencies, other_frequencies
@@ -74,6 +77,8 @@ class StabilitySelector(PreprocessedMixin, MetaEstimatorMixin, BaseEstimator):
         are few. With m sets an fdr is out of reach below 1 / (m fdr) selected features.
     n_jobs : int, optional
         Processes for estimators of other libraries.
+    backend : {"local", "ray"} or Backend, optional
+        Where the models of an estimator of this library are trained; by default as its own `backend` says.
     random_state : int, RandomState or None, default=None
 
     Attributes
@@ -116,6 +121,7 @@ class StabilitySelector(PreprocessedMixin, MetaEstimatorMixin, BaseEstimator):
         "n_pairs": [Interval(Integral, 1, None, closed="left")],
         "n_shadows": [Interval(Integral, 1, None, closed="left"), None],
         "n_jobs": [Integral, None],
+        "backend": [StrOptions(set(NAMES)), Backend, None],
         "random_state": ["random_state"],
     }
     n_first = 10  # halves on which the kinds of network are compared
@@ -130,6 +136,7 @@ class StabilitySelector(PreprocessedMixin, MetaEstimatorMixin, BaseEstimator):
         n_pairs: int = 25,
         n_shadows: int | None = None,
         n_jobs: int | None = None,
+        backend: str | Backend | None = None,
         random_state: int | np.random.RandomState | None = None,
     ):
         self.estimator = estimator
@@ -139,9 +146,12 @@ class StabilitySelector(PreprocessedMixin, MetaEstimatorMixin, BaseEstimator):
         self.n_pairs = n_pairs
         self.n_shadows = n_shadows
         self.n_jobs = n_jobs
+        self.backend = backend
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> "StabilitySelector":
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, checkpoint: Any = None
+    ) -> "StabilitySelector":
         """Select features.
 
         Parameters
@@ -151,6 +161,9 @@ class StabilitySelector(PreprocessedMixin, MetaEstimatorMixin, BaseEstimator):
             For estimators of this library.
         groups : array, shape (n_samples,), optional
             Rows that belong together (patients, batches) go to the same half.
+        checkpoint : str or path, optional
+            For estimators of this library: a folder, new or empty, that keeps what is trained, so that the
+            same call goes on from there when the process ended early (docs/checkpoints.md).
 
         Returns
         -------
@@ -171,16 +184,18 @@ class StabilitySelector(PreprocessedMixin, MetaEstimatorMixin, BaseEstimator):
                 "StabilitySelector draws halves of rows in memory, but X is read block by block: give it a "
                 "sample of the rows."
             )
-        random_state = check_random_state(self.random_state)
         *steps, (_, last) = list_steps(self.estimator)
         if isinstance(last, GatedEstimator):
-            steps, X = self._preprocess(steps, X, sample_weight, random_state)
-            found, stable, spread = self._fit_gated(last, X, y, sample_weight, groups, random_state)
-        elif sample_weight is not None:
-            raise ValueError("sample_weight is for estimators of this library.")
+            where = last.backend if self.backend is None else self.backend
+            with open_checkpoint(checkpoint) as saved, trained_on(where):
+                seeds = (check_random_state if saved is None else saved.random_state)(self.random_state)
+                steps, X = self._preprocess(steps, X, sample_weight, seeds)
+                found, stable, spread = self._fit_gated(last, X, y, sample_weight, groups, seeds, saved)
+        elif sample_weight is not None or checkpoint is not None:
+            raise ValueError("sample_weight and checkpoint are for estimators of this library.")
         else:
-            steps = []  # they are fitted in every half
-            found, stable, spread = self._fit_other(X, y, groups, random_state)
+            steps, seeds = [], check_random_state(self.random_state)  # steps are fitted in every half
+            found, stable, spread = self._fit_other(X, y, groups, seeds)
         self.steps_ = steps
         self.support_, self.selection_frequency_ = spread(stable.support), spread(stable.frequency)
         self.lams_, self.lam_, self.threshold_ = found.lams, found.lams[stable.at], stable.threshold
@@ -200,10 +215,12 @@ class StabilitySelector(PreprocessedMixin, MetaEstimatorMixin, BaseEstimator):
         sample_weight: Any,
         groups: Any,
         random_state: np.random.RandomState,
+        checkpoint: Checkpoint | None,
     ) -> tuple[Frequencies, Stable, Any]:
         model = clone(estimator).set_params(random_state=random_state.randint(LARGEST_SEED))
         model._validate_params()
         problem, groups = model._make_problem(X, y, sample_weight, groups)
+        problem = keep_plans(problem, checkpoint, self, groups)
         strata, gates = problem.strata, problem.gates
         halves = self._halves(len(strata), strata, groups, random_state)
         n_first = min(self.n_first, len(halves))

@@ -1,0 +1,183 @@
+"""What an evaluation found, and how it is made of its folds."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from stochgate.evaluation.outer_fold import JudgedFold
+from stochgate.metrics import support_overlap
+from stochgate.objectives import Objective
+
+_MOST_NAMES = 10
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What `evaluate` found; `print` it.
+
+    Attributes
+    ----------
+    metric : str
+    scores : ndarray, shape (n_folds,)
+        Of the model, on rows that took no part in its selection or training; higher is better.
+    all_columns : ndarray, shape (n_folds,)
+        Of the same model without selection; NaN where there is none.
+    base_rate : ndarray, shape (n_folds,)
+        Of the prediction that uses no feature.
+    supports : ndarray of bool, shape (n_folds, n_features), or None
+        What each fold selected; None when the model selects nothing that could be read.
+    feature_names : list of str
+        What is selected from: the columns of X or, where the steps of a pipeline make others, those of all
+        folds together. A column that a fold does not have is not selected there.
+    predictions : ndarray, shape (n_samples, ...), or None
+        What was predicted for each row by the model that had not seen it; None unless every row was left
+        out once.
+    mean, sd, standard_error : float
+        Of `scores`. Folds share rows to learn from, so that the standard error is somewhat too small.
+    n_selected : ndarray of int, shape (n_folds,), or None
+    selection_counts : ndarray of int, shape (n_features,), or None
+        In how many folds a feature was selected.
+    overlap : float
+        Mean Jaccard overlap of the folds' supports (`stochgate.metrics.support_overlap`); NaN without.
+    """
+
+    metric: str
+    scores: np.ndarray
+    all_columns: np.ndarray
+    base_rate: np.ndarray
+    supports: np.ndarray | None
+    feature_names: list[str]
+    predictions: np.ndarray | None = None
+
+    @property
+    def mean(self) -> float:
+        """Mean score."""
+        return float(self.scores.mean())
+
+    @property
+    def sd(self) -> float:
+        """Standard deviation of the scores."""
+        return _sd(self.scores)
+
+    @property
+    def standard_error(self) -> float:
+        """Standard error of the mean score."""
+        return self.sd / float(np.sqrt(len(self.scores)))
+
+    @property
+    def n_selected(self) -> np.ndarray | None:
+        """How many features each fold selected."""
+        return None if self.supports is None else self.supports.sum(axis=1)
+
+    @property
+    def selection_counts(self) -> np.ndarray | None:
+        """How many folds selected each feature."""
+        return None if self.supports is None else self.supports.sum(axis=0)
+
+    @property
+    def overlap(self) -> float:
+        """Mean Jaccard overlap of the folds' supports."""
+        if self.supports is None or len(self.supports) < 2:
+            return float("nan")
+        return support_overlap(list(self.supports))
+
+    def to_frame(self) -> Any:
+        """Return one row per fold, as a pandas DataFrame."""
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError("to_frame needs pandas: install it, or read the attributes.") from error
+        columns = {"score": self.scores, "all_columns": self.all_columns, "base_rate": self.base_rate}
+        frame = pd.DataFrame(columns).rename_axis("fold")
+        return frame if self.supports is None else frame.assign(n_selected=self.n_selected)
+
+    def __str__(self) -> str:
+        n_folds = len(self.scores)
+        folds = "1 fold" if n_folds == 1 else f"{n_folds} folds"
+        lines = [f"{self.metric} on held-out rows, {folds} (mean, standard deviation, standard error)"]
+        rows = {"model": self.scores, "all columns": self.all_columns, "base rate": self.base_rate}
+        for name, scores in rows.items():
+            if not np.isnan(scores).all():
+                sd = _sd(scores)
+                lines.append(f"  {name:<12}{scores.mean():8.3f}{sd:8.3f}{sd / np.sqrt(n_folds):8.3f}")
+        return "\n".join(lines + self._describe_selection())
+
+    def _describe_selection(self) -> list[str]:
+        """Return the lines that say what was selected."""
+        if self.supports is None:
+            return []
+        n_folds, n_features = self.supports.shape
+        sizes, counts = self.supports.sum(axis=1), self.supports.sum(axis=0)
+        order = np.argsort(-counts, kind="stable")[: (counts > 0).sum()]
+        lines = [
+            f"selected of {n_features} features: {', '.join(map(str, sizes))} (overlap {self.overlap:.2f})"
+        ]
+        if n_empty := (sizes == 0).sum():
+            lines.append(f"nothing selected in {n_empty} of {n_folds} folds")
+        if len(order):
+            names = [f"{self.feature_names[j]} ({counts[j]})" for j in order[:_MOST_NAMES]]
+            more = f" and {len(order) - _MOST_NAMES} more" if len(order) > _MOST_NAMES else ""
+            lines.append(f"folds that select a feature: {', '.join(names)}{more}")
+        return lines
+
+
+def join_folds(
+    folds: list[JudgedFold],
+    names: list[str],
+    scoring: Any,
+    objective: type[Objective] | None,
+    n_samples: int | None = None,
+) -> Evaluation:
+    """Return what all folds found together.
+
+    Parameters
+    ----------
+    folds : list of JudgedFold
+    names : list of str
+        Of the columns of X.
+    scoring : as in `evaluate`
+    objective : type of Objective, or None
+    n_samples : int, optional
+        Rows that were left out, where their predictions are known.
+    """
+    feature_names, supports = _join_selections(folds, names)
+    own = "score" if objective is None else objective.metric_name
+    return Evaluation(
+        metric=scoring if isinstance(scoring, str) else getattr(scoring, "__name__", own),
+        scores=np.array([fold.score for fold in folds]),
+        all_columns=np.array([fold.all_columns for fold in folds]),
+        base_rate=np.array([fold.base_rate for fold in folds]),
+        supports=supports,
+        feature_names=feature_names,
+        predictions=None if n_samples is None else _join_predictions(folds, n_samples),
+    )
+
+
+def _join_selections(folds: list[JudgedFold], names: list[str]) -> tuple[list[str], np.ndarray | None]:
+    """Return the columns of all folds and what each fold selected of them, shape (n_folds, n_columns)."""
+    supports = [fold.support for fold in folds if fold.support is not None]
+    columns = [fold.columns for fold in folds]
+    if len(supports) < len(folds):
+        return names, None
+    if all(others == columns[0] for others in columns):
+        return columns[0], np.array(supports)
+    joined = list(dict.fromkeys(name for own in columns for name in own))
+    place = {name: j for j, name in enumerate(joined)}
+    joint = np.zeros((len(folds), len(joined)), dtype=bool)
+    for row, own, support in zip(joint, columns, supports, strict=True):
+        row[[place[name] for name in own]] = support
+    return joined, joint
+
+
+def _join_predictions(folds: list[JudgedFold], n_samples: int) -> np.ndarray | None:
+    """Return what was predicted for each row, None unless every row was left out once."""
+    predicted = [fold.predicted for fold in folds if fold.predicted is not None]
+    positions = np.concatenate([fold.rows for fold in folds])
+    if len(predicted) < len(folds) or not np.array_equal(np.sort(positions), np.arange(n_samples)):
+        return None
+    return np.concatenate(predicted)[np.argsort(positions)]
+
+
+def _sd(scores: np.ndarray) -> float:
+    return float(scores.std(ddof=1)) if len(scores) > 1 else float("nan")
