@@ -334,6 +334,12 @@ def test_stability_selection_wants_rows_in_memory(folder):
         StabilitySelector(GatedRegressor()).fit(folder, "y")
 
 
+def test_transform_wants_a_table_in_memory(chosen, folder):
+    assert chosen.transform(X).shape == (len(X), chosen.get_support().sum())
+    with pytest.raises(ValueError, match="transform takes a table in memory"):
+        chosen.transform(folder)
+
+
 def test_giveaways_are_found_in_the_sample(folder, tmp_path):
     path = write_folder(MADE[["age.x", "y"]].assign(copy=MADE["y"] * 2), tmp_path / "t")
     with pytest.warns(UserWarning, match="copy.* gives y away"):

@@ -300,6 +300,11 @@ def _types_that_do_not_fit(folder):
     return folder
 
 
+def _twice(folder):
+    parquet.write_table(pa.table([[1.0], [1.0], [1.0]], names=["a", "a", "y"]), folder / "t.parquet")
+    return folder / "t.parquet"
+
+
 def _group_of_zarr(folder):
     pytest.importorskip("zarr").open_group(folder / "g.zarr", mode="w").create_array("x", data=X)
     return folder / "g.zarr"
@@ -362,6 +367,10 @@ REFUSED = {
     "infinity": (lambda f: [(np.where(X > 3, np.inf, X), Y)], None, "infinity"),
     "unknown exclude": (lambda f: Stream(_file(f), exclude=["b"]), "y", "no column 'b'"),
     "exclude of an array": (lambda f: Stream(X, exclude=[7]), Y, "names the column 7"),
+    "no table": (lambda f: _write(f / "t.parquet"), "y", "cannot be read as a table"),
+    "two columns of one name": (_twice, "y", "duplicate"),
+    "weights of text": (lambda f: [(X, Y, np.full(len(X), "w"))], None, "weights must be numbers"),
+    "nothing but y": (lambda f: Stream(_file(f), exclude=["a"]), "y", "0 feature"),
     "negative weights": (lambda f: [(X, Y, Y)], None, r"sample weight of row \d+ is -"),
 }
 

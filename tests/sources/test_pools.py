@@ -65,6 +65,20 @@ def test_every_row_comes_once_before_any_comes_again(blocks, pool_rows, monkeypa
     assert not np.array_equal(*epochs)
 
 
+def test_shards_together_see_every_row_once():
+    problem, stream, plan = stream_of(numbered(), size=50)
+    found = []
+    for shard in range(3):
+        n_rows = sum(len(y) for _, y in numbered()[shard::3])
+        batches = taken(stream.share(3, shard), problem, plan, n_rows // (50 // 3))
+        assert {len(row_numbers(batch)) for batch in batches} == {50 // 3}
+        found.append(np.concatenate([row_numbers(batch) for batch in batches]))
+    rows = np.concatenate(found)
+    assert len(np.unique(rows)) == len(rows)
+    with pytest.raises(ValueError, match="too few for 10 processes"):
+        stream.share(10)
+
+
 def test_a_table_smaller_than_a_batch_comes_as_often_as_it_takes():
     problem, stream, plan = stream_of(numbered(300), size=500)
     rows = np.concatenate([row_numbers(batch) for batch in taken(stream, problem, plan, 3)])

@@ -15,6 +15,14 @@ from stochgate.sources.targets import read_target
 class StreamMixin:
     """What an estimator does with a table on disk besides its fit; only the selected columns are read."""
 
+    def transform(self: Any, X: Any) -> Any:
+        """Reduce X, a table in memory, to the selected features."""
+        if is_stream(X):
+            raise ValueError(
+                "transform takes a table in memory: read the columns that get_feature_names_out() names."
+            )
+        return super().transform(X)  # type: ignore[misc]
+
     def _outputs_of_blocks(self: Any, X: Any) -> Iterator[Tensor]:
         """Yield the network's outputs for every block, each of shape (1, n_rows, n_outputs)."""
         source, model = open_source(X, None), self._cut_down()

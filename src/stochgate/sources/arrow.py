@@ -1,4 +1,4 @@
-"""Parquet files and folders, and whatever else pyarrow reads as a dataset."""
+"""Datasets of pyarrow: files of Parquet and other formats, read row group by row group."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -6,20 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from stochgate.optional import require
 from stochgate.sources.source import ROWS_AT_ONCE, Block, Source
 from stochgate.tables.frame import is_date
 from stochgate.tables.obstacles import Obstacle, refuse
 from stochgate.tables.read import DATE_ADVICE
 
-FORMATS = {
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".feather": "feather",
-    ".arrow": "feather",
-    ".csv": "csv",
-    ".orc": "orc",
-}
 OBJECT_ADVICE = "give one number or one text in each row, or exclude the column"
 _PAGE = 1 << 20  # bytes of one column that writers put together, by default
 _BUFFER = 1 << 16  # bytes read at once of each column: whole row groups may not fit into memory
@@ -125,61 +116,6 @@ class ArrowSource(Source):
             for each in self.parts:
                 self.starts.append(self.starts[-1] + each.count_rows())
         return self.starts[part]
-
-
-def open_dataset(path: Path) -> Any:
-    """Return the pyarrow dataset of a file or of a folder of files; hidden files (".x", "_x") are left out.
-
-    Where files differ in the type of a column it gets one that holds both: whole numbers become numbers.
-    """
-    ds = require(
-        "pyarrow.dataset", package="pyarrow", needed_by="Reading tables from files", extra="streams"
-    )
-    files = [path] if path.is_file() else _files_in(path)
-    if not files:
-        raise ValueError(f"{path} holds no table; a folder of Parquet files is expected.")
-    formats = sorted({FORMATS.get(file.suffix.lower(), "") for file in files})
-    if "" in formats:
-        known = ", ".join([*FORMATS, ".npy", ".zarr"])
-        raise ValueError(f"{path} has the ending {path.suffix!r}; endings that are read: {known}.")
-    if len(formats) > 1:
-        raise ValueError(f"{path} holds files of several formats ({', '.join(formats)}); keep one.")
-    options: dict[str, Any] = {"format": _csv() if formats == ["csv"] else formats[0]}
-    if path.is_dir():
-        options |= {"partitioning": ds.partitioning(flavor="hive"), "partition_base_dir": str(path)}
-    names = [str(file) for file in files]
-    dataset = ds.dataset(names, **options)
-    if len(files) == 1:
-        return dataset
-    return ds.dataset(names, schema=_unify(dataset, path), **options)
-
-
-def _files_in(folder: Path) -> list[Path]:
-    found = (file for file in folder.rglob("*") if file.suffix.lower() in FORMATS and file.is_file())
-    return sorted(file for file in found if not _is_hidden(file.relative_to(folder)))
-
-
-def _is_hidden(path: Path) -> bool:
-    return any(part.startswith((".", "_")) and "=" not in part for part in path.parts)
-
-
-def _csv() -> Any:
-    """Return how CSV is read: an empty field is a missing value, of text too."""
-    from pyarrow.csv import ConvertOptions
-    from pyarrow.dataset import CsvFileFormat
-
-    return CsvFileFormat(convert_options=ConvertOptions(strings_can_be_null=True))
-
-
-def _unify(dataset: Any, path: Path) -> Any:
-    """Return the schema that holds what all files hold."""
-    import pyarrow as pa
-
-    schemas = [dataset.schema, *(fragment.physical_schema for fragment in dataset.get_fragments())]
-    try:
-        return pa.unify_schemas(schemas, promote_options="permissive")
-    except pa.ArrowException as error:
-        raise ValueError(f"The files of {path} differ in the type of a column ({error}).") from error
 
 
 def _widen(dataset: Any, features: set[str]) -> Any:

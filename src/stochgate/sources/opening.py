@@ -10,8 +10,9 @@ import numpy as np
 
 from stochgate.optional import require
 from stochgate.sources.arrays import ArraySource, NpyFile
-from stochgate.sources.arrow import ArrowSource, open_dataset
+from stochgate.sources.arrow import ArrowSource
 from stochgate.sources.blocks import BlockSource
+from stochgate.sources.folders import open_dataset
 from stochgate.sources.source import Source
 
 _SLICED = ("zarr", "h5py")  # libraries whose arrays are read in slices

@@ -169,7 +169,10 @@ def with_weight(block: Block) -> Block:
     """Return the rows of weight; a weight that is no number, or below 0, is refused."""
     if block.weight is None:
         return block
-    weight = np.asarray(block.weight, dtype=np.float64)
+    try:
+        weight = np.asarray(block.weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"Sample weights must be numbers ({error}).") from error
     wrong = np.flatnonzero(~(weight >= 0) | np.isinf(weight))
     if len(wrong):
         at = wrong[0]
