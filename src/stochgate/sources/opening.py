@@ -36,10 +36,10 @@ class Stream:
     >>> import numpy as np
     >>> from stochgate import GatedRegressor, Stream
     >>> X = np.random.default_rng(0).normal(size=(3000, 4))
-    >>> blocks = [(part, part[:, 2]) for part in np.split(X, 3)]
-    >>> model = GatedRegressor(lam=1.0, network="linear", random_state=0)
+    >>> blocks = [(part, part[:, 2] + part[:, 3] ** 2) for part in np.split(X, 3)]
+    >>> model = GatedRegressor(lam=1.0, random_state=0)
     >>> model.fit(Stream(blocks, sample_rows=500)).get_support()
-    array([False, False,  True, False])
+    array([False, False,  True,  True])
     """
 
     data: Any
