@@ -74,7 +74,7 @@ def largest_difference(found: Trained, expected: Trained) -> float:
 
 
 def make_deadly(stream: NetworkStream, marker: Path, n_alive: int) -> NetworkStream:
-    """Return a stream that kills who reads its first shard, after so many batches, unless a file is there."""
+    """Return a stream that kills who reads its first shard after so many batches, once."""
 
     class DeadlyStream(NetworkStream):
         def batches(self, design: Design, plan: Plan, start: int = 0) -> Iterator[Batch]:
