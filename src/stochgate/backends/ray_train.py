@@ -7,6 +7,7 @@ generator, so their noise is the same everywhere, and so are the models after ea
 import shutil
 import tempfile
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -78,7 +79,10 @@ def train_in_shares(
                 checkpoint_config=ray_train.CheckpointConfig(num_to_keep=2),
             ),
         )
-        with trainer.fit().checkpoint.as_directory() as kept:
+        with warnings.catch_warnings():  # Ray warns of its own code
+            warnings.filterwarnings("ignore", category=DeprecationWarning, module=r"ray\.")
+            result = trainer.fit()
+        with result.checkpoint.as_directory() as kept:
             return from_tensors(store.read(Path(kept) / RESULT), plan, design, target)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
