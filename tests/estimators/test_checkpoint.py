@@ -21,7 +21,8 @@ from stochgate import (
     Training,
     evaluate,
 )
-from stochgate.engine.checkpoint import runner, state
+from stochgate.engine import runner
+from stochgate.engine.checkpoint import state
 from stochgate.problem import checkpoint as of_problem
 
 NO_GPU = not torch.cuda.is_available()
@@ -115,7 +116,7 @@ def test_without_a_seed_a_fit_goes_on_with_the_seeds_it_began_with(tmp_path, mon
     def fit():
         return small(lam=1.0, random_state=None).fit(X, y, checkpoint=tmp_path)
 
-    interrupt(fit, 30, monkeypatch)
+    interrupt(fit, 2, monkeypatch)
     first, another = fit(), small(lam=1.0, random_state=None).fit(X, y)
     assert_same_model(fit(), first, X)
     assert predictions(first, X).tobytes() != predictions(another, X).tobytes()

@@ -47,7 +47,8 @@ class Defaults:
     rows_of_linear: int = 8000  # a linear model that is judged learns from so many, the same at each step
     most_parts: int = 8  # parts of the rows that are kept apart; more are gathered as mini-batches
     streamed_steps: int = 1000  # of a stream: steps see so many rows that these see all of them once,
-    most_streamed: int = 8192  # but not more than this, for their memory: then there are more steps
+    most_streamed: int = 8192  # but not more than this: then there are more steps,
+    most_streamed_numbers: int = 1 << 24  # nor more than so many numbers, for their memory
     most_judging: int = 5000  # rows: losses differ by far more between folds than by the luck of so many,
     fewest_judging: int = 50  # but of every class in every fold at least these
 

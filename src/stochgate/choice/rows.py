@@ -7,7 +7,7 @@ import torch
 from sklearn.base import clone
 
 from stochgate.choice.defaults import DEFAULTS
-from stochgate.engine import FREE, Plan
+from stochgate.engine import CLOSED, FREE, Plan
 from stochgate.problem.rows import IDLE, JUDGES
 
 
@@ -96,8 +96,10 @@ def for_stream(plan: Plan, n_rows: int) -> Plan:
     given = plan.training
     size, n_steps = given.batch_size, given.n_steps
     if size is None:
-        few, many = DEFAULTS.rows_per_final_step, DEFAULTS.most_streamed
-        size = int(np.clip(n_rows // DEFAULTS.streamed_steps, few, many))
+        n_columns = int((plan.fixed != CLOSED).any(0).sum())
+        most = min(DEFAULTS.most_streamed, max(1, DEFAULTS.most_streamed_numbers // max(1, n_columns)))
+        few = min(DEFAULTS.rows_per_final_step, most)
+        size = int(np.clip(n_rows // DEFAULTS.streamed_steps, few, most))
         n_steps = max(n_steps, -(-n_rows // size))
     training = clone(given).set_params(batch_size=size, n_steps=n_steps)
     judged = _judged(plan) if plan.objective.by_row else None

@@ -104,6 +104,8 @@ class NetworkStream:
         self, n_shards: int, shard: int | None = None, average: Average | None = None
     ) -> "NetworkStream":
         """Return the stream in shards, or one of them."""
+        if not self.of.objective.by_row:
+            raise ValueError("Rows that are compared with each other cannot be shared by processes.")
         if self.of.source.n_parts < n_shards:
             raise ValueError(
                 f"The table has {self.of.source.n_parts} part(s) that can be read on their own, too few "

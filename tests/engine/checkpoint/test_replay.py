@@ -22,7 +22,7 @@ def test_a_replayed_result_equals_the_trained_one(name, tmp_path, monkeypatch):
     plain = execute(*PLANS[name]())
     first = CheckpointRunner(tmp_path).run(*PLANS[name]())
     assert_same_bits(first, plain)
-    monkeypatch.setattr("stochgate.engine.checkpoint.runner.execute", forbid)
+    monkeypatch.setattr("stochgate.engine.runner.execute", forbid)
     plan, design, target = PLANS[name]()
     again = CheckpointRunner(tmp_path).run(plan, design, target)
     assert_same_bits(again, first)
