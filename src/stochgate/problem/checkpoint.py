@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator
 
 from stochgate.engine.checkpoint import Checkpoint
 from stochgate.engine.checkpoint.digest import as_text, digest
+from stochgate.engine.runner import current_runner
 from stochgate.problem.problem import Problem
 
 # Parameters that change no result, or are compared as what they come to: generator and device.
@@ -28,7 +29,11 @@ def keep_plans(problem: Problem, checkpoint: Checkpoint | None, estimator: Any, 
     """
     if checkpoint is None:
         return problem
-    fit = {"the class": type(estimator).__name__, "the device": str(problem.device)}
+    fit = {
+        "the class": type(estimator).__name__,
+        "the device": str(problem.device),
+        "the number of stacks of the backend": str(current_runner().n_stacks),
+    }
     checkpoint.belong_to({**fit, **describe_parameters(estimator), **describe_data(problem, groups)})
     return replace(problem, runner=checkpoint.runner)
 
