@@ -49,7 +49,7 @@ def tasks(monkeypatch):
         ({"name": "dask"}, "Unknown backend 'dask'; use one of 'local', 'ray'"),
         ({"name": "ray", "n_cpus": 0}, "n_cpus=0 is no number"),
         ({"name": "local", "n_stacks": 1.5}, "n_stacks=1.5 is no number"),
-        ({"name": "local", "n_cpus": 2}, "address and n_cpus are for backend='ray'"),
+        ({"name": "local", "n_cpus": 2}, "address, n_cpus, n_workers and storage are for backend='ray'"),
         ({"name": "ray", "n_cpus": 2, "address": "auto"}, "Give address or n_cpus"),
     ],
 )
