@@ -24,18 +24,17 @@ from stochgate.engine.steps import make_optimizer, make_step
 from stochgate.problem.problem import Problem
 
 Found = dict[str, Any]
-N_STEPS = 60
-SIZES = {
-    "200": (8192, 500_000),
-    "5000": (8192, 40_000),
-    "100000": (4096, 5_000),
-}  # rows a step, of the table
+SIZES = {  # rows a step, rows of the table, steps
+    "200": (8192, 500_000, 60),
+    "5000": (8192, 40_000, 60),
+    "100000": (2048, 3_000, 20),
+}
 
 
 def run_cell(task: str, method: str, seed: int, *, device: str = "cuda", small: bool = False) -> Found:
     """Time steps on rows that lie on the GPU, and on rows that are read from a file."""
     n_columns = int(task)
-    batch, n_rows = (1000, 10_000) if small else SIZES[task]
+    batch, n_rows, n_steps = (1000, 10_000, 5) if small else SIZES[task]
     with scratch() as folder:
         path = write_npy(folder, n_rows, n_columns, seed)
         model = GatedClassifier(
@@ -46,13 +45,13 @@ def run_cell(task: str, method: str, seed: int, *, device: str = "cuda", small: 
             "n_columns": n_columns,
             "batch_size": batch,
             "n_weights": n_columns * 64 + 64 * 32 + 32,
-            "seconds_per_step": seconds_per_step(problem, batch),
-            "streamed_rows_per_second": streamed_rate(problem, batch),
+            "seconds_per_step": seconds_per_step(problem, batch, n_steps),
+            "streamed_rows_per_second": streamed_rate(problem, batch, n_steps),
             "read_bytes_per_second": read_rate(path),
         }
 
 
-def seconds_per_step(problem: Problem, batch: int) -> float:
+def seconds_per_step(problem: Problem, batch: int, n_steps: int) -> float:
     """Return the seconds of a step on rows that lie on the device, each step on other memory."""
     plan = _plan(problem, batch)
     design, device = problem.design, problem.device
@@ -62,26 +61,26 @@ def seconds_per_step(problem: Problem, batch: int) -> float:
     columns = [torch.randn(batch, design.n_gates, device=device) for _ in range(2)]
     rows = {"label": torch.randint(0, 2, (batch,), device=device)}
     weights = torch.ones(1, batch, device=device)
-    for number in range(N_STEPS + 10):
+    for number in range(n_steps + 10):
         if number == 10:
             wait(str(device))
             begun = time.perf_counter()
         X = DenseColumns(columns[number % 2], once=True)
         step(Batch(X, rows, lambda plan: weights), next(noise), plan.lam)
     wait(str(device))
-    return (time.perf_counter() - begun) / N_STEPS
+    return (time.perf_counter() - begun) / n_steps
 
 
-def streamed_rate(problem: Problem, batch: int) -> float:
+def streamed_rate(problem: Problem, batch: int, n_steps: int) -> float:
     """Return the rows per second of steps whose rows are read, beyond those of a short training."""
     seconds = []
-    for n_steps in (10, 10 + N_STEPS):
+    for n_taken in (10, 10 + n_steps):
         plan = _plan(problem, batch)
         begun = time.perf_counter()
-        problem.execute(replace(plan, training=plan.training.set_params(n_steps=n_steps)), problem.stream)
+        problem.execute(replace(plan, training=plan.training.set_params(n_steps=n_taken)), problem.stream)
         wait(str(problem.device))
         seconds.append(time.perf_counter() - begun)
-    return N_STEPS * batch / (seconds[1] - seconds[0])
+    return n_steps * batch / (seconds[1] - seconds[0])
 
 
 def read_rate(path: Path) -> float:
@@ -95,7 +94,7 @@ def read_rate(path: Path) -> float:
 
 def _plan(problem: Problem, batch: int) -> Plan:
     assert problem.stream is not None
-    training = {"n_steps": N_STEPS, "batch_size": batch, "n_snapshots": 1}
+    training = {"batch_size": batch, "n_snapshots": 1}
     plan = problem.plan(1.0, 0, problem.weights[None], problem.fixed[None], training=training)
     return for_stream(plan, problem.stream.n_rows)
 
