@@ -10,6 +10,8 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from itertools import islice
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +22,8 @@ from experiments.experiment import Experiment
 from experiments.speed.large_table import N_COLUMNS, scratch, write_parquet
 from experiments.speed.lost_node import three_nodes
 from experiments.study import to_markdown
-from stochgate import GatedClassifier, Stream
-from stochgate.backends.ray_train import train_in_shares
+from stochgate import GatedClassifier, Stream, Training
+from stochgate.backends.ray_train import averaging, train_in_shares
 from stochgate.choice.rows import for_stream
 from stochgate.engine import Design, Plan, Trained, execute
 from stochgate.engine.batches import Batch
@@ -30,15 +32,20 @@ from stochgate.problem.streamed import NetworkStream
 
 Found = dict[str, Any]
 N_ROWS, BATCH, SHORT, LONG = 1_000_000, 8_000, 50, 450
-TASKS = ("one-process", "workers-1", "workers-2", "lost-worker")
+TASKS = ("one-process", "workers-1", "workers-2", "lost-worker", "reading", "all-reduce")
 
 
 def run_cell(task: str, method: str, seed: int, *, device: str = "cpu", small: bool = False) -> Found:
     """Train an MLP of 64 and 32 units and its 200 gates on a Parquet folder."""
     n_rows, long = (40_000, 60) if small else (N_ROWS, LONG)
+    if task == "all-reduce":
+        return time_all_reduce()
     with scratch() as folder:
         write_parquet(folder / "table", n_rows, seed=seed)
-        problem, stream = _stream(folder / "table", seed)
+        # in single precision the order of sums tells after some hundred steps
+        problem, stream = _stream(folder / "table", seed, "float64" if task == "lost-worker" else "float32")
+        if task == "reading":
+            return time_reading(problem, stream, long)
         if task == "one-process":
             return _rates({n: _seconds_alone(problem, stream, n) for n in (SHORT, long)}, 1)
         with three_nodes() as (ray, _, _):
@@ -47,6 +54,47 @@ def run_cell(task: str, method: str, seed: int, *, device: str = "cpu", small: b
             n_workers = int(task.split("-")[1])
             seconds = {n: _seconds_shared(ray, problem, stream, n, n_workers) for n in (SHORT, long)}
             return _rates(seconds, n_workers)
+
+
+def time_reading(problem: Problem, stream: NetworkStream, n_steps: int) -> Found:
+    """Return the rows per second of the stream alone, and the seconds of one core that a row takes."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    batches = stream.batches(problem.design, _plan(problem, n_steps))
+    next(batches)
+    start, worked = time.perf_counter(), time.process_time()
+    n_rows = sum(batch.columns.n_samples for batch in islice(batches, n_steps))
+    seconds, worked = time.perf_counter() - start, time.process_time() - worked
+    torch.set_num_threads(threads)
+    return {
+        "rows_per_second": n_rows / seconds,
+        "core_seconds_per_row": worked / n_rows,
+        "start_seconds": 0.0,
+    }
+
+
+def time_all_reduce(
+    n_numbers: int = 64 * N_COLUMNS + 64 * 32 + 32 + N_COLUMNS, n_turns: int = 300
+) -> Found:
+    """Return the seconds in which two processes of this machine average the gradients of one model."""
+    with scratch() as folder, get_context("spawn").Pool(2) as pool:
+        seconds = pool.starmap(
+            reduce_often, [(rank, folder / "store", n_numbers, n_turns) for rank in (0, 1)]
+        )
+    return {"n_numbers": n_numbers, "seconds_per_step": max(seconds)}
+
+
+def reduce_often(rank: int, store: Path, n_numbers: int, n_turns: int) -> float:
+    """Average numbers with another process; return the seconds of one turn."""
+    torch.distributed.init_process_group("gloo", f"file://{store}", rank=rank, world_size=2)
+    average, numbers = averaging(2), [torch.ones(n_numbers)]
+    average(numbers)
+    start = time.perf_counter()
+    for _ in range(n_turns):
+        average(numbers)
+    seconds = (time.perf_counter() - start) / n_turns
+    torch.distributed.destroy_process_group()
+    return seconds
 
 
 def lose_worker(ray: Any, problem: Problem, stream: NetworkStream, folder: Path, n_steps: int) -> Found:
@@ -87,8 +135,9 @@ def make_deadly(stream: NetworkStream, marker: Path, n_alive: int) -> NetworkStr
     return DeadlyStream(stream.of, stream.inputs)
 
 
-def _stream(table: Path, seed: int) -> tuple[Problem, NetworkStream]:
-    model = GatedClassifier(lam=1.0, hidden=(64, 32), random_state=seed)
+def _stream(table: Path, seed: int, dtype: str = "float32") -> tuple[Problem, NetworkStream]:
+    training = Training(dtype=dtype)
+    model = GatedClassifier(lam=1.0, hidden=(64, 32), training=training, random_state=seed)
     problem, _ = model._make_problem(Stream(table, sample_rows=5000), "y", None, None)
     assert problem.stream is not None
     return problem, problem.stream.through(problem.inputs)
@@ -136,10 +185,17 @@ def make_tables(table: pd.DataFrame, methods: list[str]) -> str:
 
 
 def _describe(record: Found) -> str:
+    if record["task"] == "all-reduce":
+        return f"{1e3 * record['seconds_per_step']:.2f} ms for {record['n_numbers']:.0f} numbers"
+    if record["task"] == "reading":
+        return (
+            f"{record['rows_per_second'] / 1e3:.0f} thousand rows per second, "
+            f"{1e6 * record['core_seconds_per_row']:.2f} microseconds of a core per row"
+        )
     if record["task"] == "lost-worker":
         return (
             f"one of two workers killed at half of {record['n_steps']:.0f} steps: "
-            f"{record['largest_difference']:.1e} from one process on the same batches, "
+            f"{record['largest_difference']:.1e} (float64) from one process on the same batches, "
             f"{record['seconds']:.0f} s"
         )
     return (

@@ -192,6 +192,8 @@ class Classification(Objective):
 
 
 def _refuse_missing_labels(y: np.ndarray) -> None:
+    if y.dtype.kind in "biuUS":  # none of these can be missing
+        return
     if y.dtype.kind == "f":
         missing = ~np.isfinite(y)
     else:
