@@ -46,6 +46,24 @@ def test_a_table_of_fewer_parts_than_workers_is_refused():
         problem.stream.through(problem.inputs).share(9)
 
 
+def test_more_workers_than_cpus_are_refused_at_once(ray):
+    problem, plan = streamed_problem()
+    runner = backend("ray", n_workers=7).make_runner()
+    with pytest.raises(ValueError, match="n_workers=7, but the cluster has"):
+        runner.run(plan, problem.design, problem.target, (), problem.stream.through(problem.inputs))
+
+
+def test_a_shard_without_rows_is_an_error_and_no_endless_search():
+    X = np.random.default_rng(0).normal(size=(400, 3))
+    blocks = [(part, part[:, 0], np.full(100, i % 2)) for i, part in enumerate(np.split(X, 4))]
+    model = GatedRegressor(lam=1.0, network="linear", random_state=0)
+    problem, _ = model._make_problem(Stream(blocks, sample_rows=50), None, None, None)
+    plan = problem.plan(1.0, 0, problem.weights[None], problem.fixed[None], training={"batch_size": 10})
+    shard = problem.stream.through(problem.inputs).share(2, shard=0)
+    with pytest.raises(ValueError, match="no rows of weight"):
+        next(shard.batches(problem.design, plan))
+
+
 def test_workers_go_on_when_one_is_lost_and_end_as_one_process_does(ray, tmp_path):
     from stochgate.backends.ray_train import train_in_shares
 

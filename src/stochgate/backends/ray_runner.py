@@ -78,7 +78,9 @@ class RayRunner(Runner):
         """Train a plan; callbacks are called here, for one stack after another once it is trained."""
         on_cpu = plan.weights.device.type == "cpu"
         if stream is not None and self.n_workers is not None and on_cpu and plan.objective.by_row:
-            return train_in_shares(self.ray, plan, design, target, stream, self.n_workers, self.storage)
+            found = train_in_shares(self.ray, plan, design, target, stream, self.n_workers, self.storage)
+            replay(found, torch.arange(plan.n_models), callbacks)
+            return found
         if stream is not None or not on_cpu:
             return super().run(plan, design, target, callbacks, stream, saved)
         if are_trained_apart(plan):

@@ -61,6 +61,10 @@ def train_in_shares(
     """
     ray_train = require("ray.train", package="ray[train]", needed_by="n_workers", extra="ray")
     torch_train = require("ray.train.torch", package="ray[train]", needed_by="n_workers", extra="ray")
+    stream.share(n_workers)  # type: ignore[attr-defined]  # raises here if there are too few parts
+    n_cpus = int(ray.cluster_resources().get("CPU", 0))
+    if n_workers > n_cpus:
+        raise ValueError(f"n_workers={n_workers}, but the cluster has {n_cpus} CPUs: use fewer workers.")
     folder = Path(tempfile.mkdtemp(prefix="stochgate-", dir=storage))
     task = pack((plan, design, target, stream), ray.cloudpickle.Pickler)
     try:

@@ -46,6 +46,9 @@ class SharedStream:
             number = len(self.places)
             if shares:
                 self.places.append(start)
+            else:  # nobody waits for it
+                self.n_stacks = max(len(self.places), self.n_stacks - 1)
+                self.moved.notify_all()
         if shares:
             return self._shared(number, design, plan, start)
         return self.stream.batches(design, plan, start)

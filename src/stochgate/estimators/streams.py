@@ -13,7 +13,7 @@ from stochgate.sources.targets import read_target
 
 
 class StreamMixin:
-    """What an estimator does with a table on disk besides its fit; only the selected columns are read."""
+    """What an estimator does with a table on disk besides its fit."""
 
     def transform(self: Any, X: Any) -> Any:
         """Reduce X, a table in memory, to the selected features."""

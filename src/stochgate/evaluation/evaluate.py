@@ -48,7 +48,8 @@ def evaluate(
         not fitted itself. Groups and weights go to the last step of a pipeline.
     X, y : as `model.fit` takes them
         A table that is read block by block is split by its parts (row groups, blocks), or with `groups`,
-        the name of a column, by the values of that column; `cv` is a number then, and scores are those of
+        the name of a column, by the values of that column; `cv` is a number then, folds run one after
+        another, "all columns" is known for ``lam="auto"`` alone, and scores are those of
         `model.score`.
     cv : int or splitter, default=5
         What scikit-learn's `cv` takes. A number gives shuffled folds, stratified by class or by event,

@@ -11,7 +11,7 @@ from stochgate.engine.runner import current_runner
 from stochgate.problem.problem import Problem
 
 # Parameters that change no result, or are compared as what they come to: generator and device.
-_NOT_COMPARED = {"callbacks", "verbose", "n_jobs", "random_state", "device"}
+_NOT_COMPARED = {"callbacks", "verbose", "n_jobs", "random_state", "device", "backend"}
 
 
 def keep_plans(problem: Problem, checkpoint: Checkpoint | None, estimator: Any, groups: Any) -> Problem:
@@ -29,10 +29,12 @@ def keep_plans(problem: Problem, checkpoint: Checkpoint | None, estimator: Any, 
     """
     if checkpoint is None:
         return problem
+    runner = current_runner()
     fit = {
         "the class": type(estimator).__name__,
         "the device": str(problem.device),
-        "the number of stacks of the backend": str(current_runner().n_stacks),
+        "the number of stacks of the backend": str(runner.n_stacks),
+        "the number of workers of the backend": str(getattr(runner, "n_workers", None)),
     }
     checkpoint.belong_to({**fit, **describe_parameters(estimator), **describe_data(problem, groups)})
     return replace(problem, runner=checkpoint.runner)

@@ -256,13 +256,17 @@ def _read_pools(reader: _Columns, seed: int, most: int, shard: tuple[int, int]) 
     """Yield about `most` rows at a time, fewer at the end of the table, which is read again and again."""
     for epoch in count():
         parts: list[Rows] = []
+        n_read = 0
         for block in shuffled_blocks(reader.of.source, reader.features, [seed, epoch], shard):
             parts.append((reader.columns(block), block.y, reader.weights(block)))
+            n_read += len(block.rows)
             if sum(len(part[0]) for part in parts) >= most:
                 yield parts
                 parts = []
         if parts:
             yield parts
+        if n_read == 0:
+            raise ValueError("A part of the table that is read on its own has no rows of weight.")
 
 
 def _join(parts: list[Rows]) -> Rows:

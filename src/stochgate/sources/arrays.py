@@ -85,6 +85,10 @@ class ArraySource(Source):
             number = rows.start + np.arange(first, first + len(taken))
             yield Block(taken, number, *(None if values is None else values[some] for values in others))
 
+    def open_bytes(self, features: Sequence[int] | None = None) -> int:
+        """Return the bytes of a part, of which all columns are read."""
+        return self.size * self.X.shape[1] * self.X.dtype.itemsize
+
     def describe(self) -> str:  # noqa: D102
         return f"{super().describe()} {tuple(self.X.shape)} {self.X.dtype}"
 

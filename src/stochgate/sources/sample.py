@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -179,6 +179,7 @@ def with_weight(block: Block) -> Block:
         raise ValueError(
             f"The sample weight of row {block.rows[at]} is {weight[at]}; give a number not below 0."
         )
+    block = replace(block, weight=weight)
     return block if weight.all() else block.take(np.flatnonzero(weight))
 
 

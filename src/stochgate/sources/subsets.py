@@ -1,6 +1,5 @@
 """Some rows of a source: parts of it, or the rows of some keys."""
 
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
@@ -8,6 +7,7 @@ import numpy as np
 
 from stochgate.sources.sample import with_weight
 from stochgate.sources.source import Block, Source
+from stochgate.tables.levels import label
 
 
 class Subset(Source):
@@ -85,12 +85,10 @@ def split_source(source: Source, n_folds: int, by_key: bool, seed: int) -> list[
     """
     every = list(range(source.n_parts))
     if by_key:
+        folds = _deal_keys(source, n_folds, seed)
         return [
-            (
-                Subset(source, every, _Keys(fold, n_folds, seed, False)),
-                Subset(source, every, _Keys(fold, n_folds, seed, True)),
-            )
-            for fold in range(n_folds)
+            (Subset(source, every, _Keys(folds, n, False)), Subset(source, every, _Keys(folds, n, True)))
+            for n in range(n_folds)
         ]
     if source.n_parts < n_folds:
         raise ValueError(
@@ -108,13 +106,44 @@ def split_source(source: Source, n_folds: int, by_key: bool, seed: int) -> list[
     ]
 
 
+def _deal_keys(source: Source, n_folds: int, seed: int) -> dict[str, int]:
+    """Return the fold of every key, which are dealt out in random order."""
+    found: set[str] = set()
+    for part in range(source.n_parts):
+        for block in source.read(part, []):
+            found.update(_keys_of(block)[0])
+    if len(found) < n_folds:
+        raise ValueError(
+            f"There are {len(found)} groups, too few for {n_folds} folds: use fewer folds (cv)."
+        )
+    order = np.random.default_rng(seed).permutation(sorted(found)).tolist()
+    return {key: number % n_folds for number, key in enumerate(order)}
+
+
+def _keys_of(block: Block) -> tuple[list[str], np.ndarray]:
+    """Return the keys of a block, each once, and which of them each row has; none may be missing."""
+    groups = np.asarray(block.group)
+    missing = first_missing(groups)
+    if missing is not None:
+        raise ValueError(f"The group of row {block.rows[missing]} is missing; give it a label, or drop it.")
+    values, place = np.unique(groups, return_inverse=True)
+    return [str(label(value)) for value in values.tolist()], place
+
+
 class _Keys:
     """Tells which rows have keys of a fold, or of the others."""
 
-    def __init__(self, fold: int, n_folds: int, seed: int, inside: bool):
-        self.fold, self.n_folds, self.seed, self.inside = fold, n_folds, seed, inside
+    def __init__(self, folds: dict[str, int], fold: int, inside: bool):
+        self.folds, self.fold, self.inside = folds, fold, inside
 
     def __call__(self, block: Block) -> np.ndarray:
-        keys, place = np.unique(np.asarray(block.group).astype(str), return_inverse=True)
-        codes = [zlib.crc32(f"{self.seed} {key}".encode()) % self.n_folds for key in keys.tolist()]
-        return (np.array(codes)[place] == self.fold) == self.inside
+        keys, place = _keys_of(block)
+        codes = np.array([self.folds[key] for key in keys])
+        return (codes[place] == self.fold) == self.inside
+
+
+def first_missing(values: np.ndarray) -> int | None:
+    """Return the position of the first value that is None or NaN, or None where none is."""
+    if values.dtype.kind in "biuUS":
+        return None
+    return next((i for i, value in enumerate(values.tolist()) if value is None or value != value), None)
