@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from stochgate.problem.feature_index import FeatureIndex, named_values, refuse_not_a_list
-from stochgate.problem.validation import first_missing
+from stochgate.tables.levels import first_missing
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from torch import Tensor
 from stochgate.engine import Trained
 from stochgate.objectives import Objective, Target
 from stochgate.tables.encoding import TableEncoding
+from stochgate.tables.levels import first_missing
 from stochgate.tables.table import Table
 
 
@@ -32,11 +33,6 @@ def check_device(device: str) -> torch.device:
             f"device={device!r} cannot be used here ({reason}); use device='auto' or 'cpu'."
         ) from error
     return found
-
-
-def first_missing(labels: np.ndarray) -> int | None:
-    """Return the position of the first label that is None or NaN, or None where none is."""
-    return next((i for i, label in enumerate(labels.tolist()) if label is None or label != label), None)
 
 
 def check_groups(groups: Any) -> np.ndarray:

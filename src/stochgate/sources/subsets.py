@@ -7,7 +7,7 @@ import numpy as np
 
 from stochgate.sources.sample import with_weight
 from stochgate.sources.source import Block, Source
-from stochgate.tables.levels import label
+from stochgate.tables.levels import first_missing, label
 
 
 class Subset(Source):
@@ -140,10 +140,3 @@ class _Keys:
         keys, place = _keys_of(block)
         codes = np.array([self.folds[key] for key in keys])
         return (codes[place] == self.fold) == self.inside
-
-
-def first_missing(values: np.ndarray) -> int | None:
-    """Return the position of the first value that is None or NaN, or None where none is."""
-    if values.dtype.kind in "biuUS":
-        return None
-    return next((i for i, value in enumerate(values.tolist()) if value is None or value != value), None)

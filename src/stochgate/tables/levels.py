@@ -29,6 +29,13 @@ def label(value: Any) -> str | None:
     return repr(value) if value in (OTHER, MISSING) else str(value)
 
 
+def first_missing(labels: np.ndarray) -> int | None:
+    """Return the position of the first label that is None or NaN, or None where none is."""
+    if labels.dtype.kind in "biuUS":  # none of these can be missing
+        return None
+    return next((i for i, value in enumerate(labels.tolist()) if value is None or value != value), None)
+
+
 @dataclass(frozen=True)
 class Levels:
     """The values of a text column that a model tells apart.
