@@ -1,6 +1,5 @@
 """The automatic choice: the steps of docs/how-lambda-is-chosen.md, in its words."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,7 +26,9 @@ from stochgate.choice.tables import path_table
 from stochgate.problem.problem import Problem
 
 
-def fit_auto(problem: Problem, cv: Any, groups: Any, rule: Any, names: list[Any]) -> FinalModel:
+def fit_auto(
+    problem: Problem, cv: Any, groups: Any, rule: Any, alpha: float, names: list[Any]
+) -> FinalModel:
     """Choose network, penalty, features and steps, and train the final model on all rows.
 
     Parameters
@@ -36,6 +37,8 @@ def fit_auto(problem: Problem, cv: Any, groups: Any, rule: Any, names: list[Any]
     cv, groups : as in `make_folds`
     rule : str or callable
         A key of `RULES`, or a function of the table that returns the position of a row, or None.
+    alpha : float
+        Level of the test of signal.
     names : list
         What the features are called.
     """
@@ -46,7 +49,7 @@ def fit_auto(problem: Problem, cv: Any, groups: Any, rule: Any, names: list[Any]
     table = path_table(candidates, comparison.networks, problem.gates.spread, names)
 
     kept, kept_blocks = judge_kept(comparison)
-    signal = find_signal(candidates, comparison, kept_blocks)  # is there a signal?
+    signal = find_signal(candidates, comparison, kept_blocks, alpha)  # is there a signal?
 
     chosen = None  # which set?
     if callable(rule):
@@ -57,10 +60,9 @@ def fit_auto(problem: Problem, cv: Any, groups: Any, rule: Any, names: list[Any]
     final = JudgedRecipe(network=_network_of(chosen), recipe=make_recipe(chosen, keep))
     frequency = np.zeros(len(keep))
     if not callable(rule) and signal.found and groups is None and not keep.all():
-        final, frequency = look_again(list(comparison.problems.values()), final, comparison.first)
+        problems = list(comparison.problems.values())
+        final, frequency = look_again(problems, final, comparison.first, comparison.bank)
     added = not np.isnan(final.loss)
-    if not callable(rule):
-        signal = replace(signal, found=signal.found and (chosen is not None or added))
 
     network = comparison.networks[final.network]
     opened = np.zeros((len(comparison.folds), len(keep)), dtype=bool) if chosen is None else chosen.opened
@@ -92,7 +94,7 @@ def judge_sets(comparison: Comparison, lams: np.ndarray) -> tuple[Stages, GateHi
     The history is of the gates under the growing penalty; it is None where nothing is penalised.
     """
     if comparison.keep.all():  # nothing is penalised: only network and steps are chosen
-        return race(list(comparison.problems.values()), lams[:1], comparison.folds, comparison.empty), None
+        return race(comparison, lams[:1]), None
     paths, stages = train_paths(comparison, lams)  # path, survivors, refits
     stages = join(stages, judge_all_columns(comparison))  # reference
     joint, history = judge_joint_sets(comparison, paths)  # growing

@@ -1,11 +1,13 @@
 """What is compared: the problem as each network sees it, on folds that are the same for all."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import torch
 
+from stochgate.choice.bank import Bank, Pairs
 from stochgate.choice.defaults import DEFAULTS
 from stochgate.choice.folds import count_first, make_blocks, make_folds
 from stochgate.choice.rows import limit_judges
@@ -37,6 +39,24 @@ class Comparison:
     empty: np.ndarray
     empty_blocks: np.ndarray
     groups: np.ndarray | None
+
+    @cached_property
+    def bank(self) -> Bank:
+        """The scores of the columns as the first network takes them."""
+        return Bank(self.simplest.design)
+
+    @cached_property
+    def pairs(self) -> Pairs | None:
+        """The strongest pairs of columns on all rows; None where they cannot be asked."""
+        if self.groups is not None:
+            return None
+        (residual,) = self.simplest.base_residual(self.simplest.weights[None])
+        return self.bank.pairs(residual - residual.mean(0), DEFAULTS.n_pairs_asked)
+
+    @property
+    def has_pairs(self) -> bool:
+        """Whether some columns clearly tell together what none of them tells alone: folds ask for theirs."""
+        return self.pairs is not None and bool(self.pairs.clear.any())
 
     @property
     def first(self) -> np.ndarray:

@@ -15,6 +15,15 @@ class Defaults:
     n_rounds: int = 3  # so every row is held out this many times
     n_blocks: int = 4  # parts of each fold's held-out rows: standard errors of the gain come from them
 
+    # The bank of scores
+    most_ranked: float = 5e7  # numbers in the columns whose ranks are kept, for their memory
+    pair_level: float = 0.01  # how often the strongest of all pairs of noise passes
+    pair_reach: float = 1.0  # pairs are asked where the root of the rows is so many times the z they need
+    n_pairs_asked: int = 50  # whose columns' own curves are taken into account
+    n_pairs: int = 6  # the strongest of these are looked at
+    most_work: float = 4e12  # multiplications and additions that pairs may take,
+    most_work_gpu: float = 1e15  # and on a GPU
+
     # The path of penalties, all per gate
     largest_lam: float = 0.06  # most gates of most problems are closed here
     lam_ratio: float = 60 ** (1 / 7)  # from one penalty to the next: six of them from 0.06 to 0.0033
@@ -28,6 +37,10 @@ class Defaults:
     # Which networks go on after their path
     rival: float = 0.3  # those that gain this share of what the best one gains over no feature;
     clear_gain: float = 0.02  # all do while no gain exceeds this share of the base rate's loss
+
+    # What a network is offered that is too costly with all features
+    fewest_offered: int = 12  # features that tell most by themselves,
+    rows_per_offered: int = 10  # or one for so many rows, up to half of what the network takes
 
     # Survivors and refits
     n_survivors: int = 3  # penalties, the best ones, whose features are trained once more
@@ -68,9 +81,16 @@ class Defaults:
     few_open: float = 0.5  # with at most this share of the gates open: of most gates open it says nothing
     many_gates: int = 100  # of more gates than this no set holds more than
     most_share: float = 0.4  # this share,
-    most_gates: int = 1000  # or this number: beyond it is hardly a selection
+    most_gates: int = 1000  # or this number: beyond it is hardly a selection;
+    most_of_few_rows: int = 50  # nor is one of more than there are rows, or than this
     size_ratio: float = 1.5  # from one size to the next
     pauses: tuple[int, ...] = (12, 60, 300)  # sizes after which larger ones are tried only if they may gain
+
+    # Backward elimination
+    elimination_ridge: float = 1.0  # per row: the loss of a few rows would else vanish with many columns
+    drop_share: float = 0.2  # of the columns left that are dropped at a time,
+    drop_single: int = 60  # one by one from here on
+    most_eliminating: int = 5000  # rows that decide
 
     # Teams
     n_judging: int = 4  # networks in the team that judges a set, for their cost
@@ -79,25 +99,22 @@ class Defaults:
     team_on_all: int = 100  # up to so many gates a team judges all columns; beyond, one model, for its cost
 
     # Is there a signal?
-    signal_level: float = 0.005  # how often noise may pass, if the tests were independent
+    clear_level: float = 0.005  # p up to which a signal is clear
+    rarely: float = 100.0  # p-values that are no exact ones count so many times
     least_error: float = 1 / 3  # a standard error is at least this share of what a feature is worth
-    n_permutations: int = 999  # of the global test: p-values down to 0.001
-    most_tested_rows: int = 2000  # with more rows the held-out losses have power enough
+    n_permutations: tuple[int, int] = (199, 999)  # fewest and most: p-values down to 0.005, or 0.001
+    most_dealt: float = 2e7  # numbers in the scores of some permutations at once, for their memory
+    fewest_alike: int = 8  # groups of rows among which residuals are dealt, as their sizes allow
 
     # Which set?
-    tolerance: float = 0.01  # share of the gain that fewer features may give away,
-    close_errors: float = 0.5  # or so many standard errors of the difference,
-    far_errors: float = 1.0  # or so many, where each feature saved gains less than BIC asks,
-    most_given: float = 0.02  # but never more than this share of the gain: a weak signal would go
+    tolerance: float = 0.01  # share of the gain that half as many features may give away,
+    tie_errors: float = 1.0  # but not more than so many standard errors of the difference
 
     # The second look
     look_level: float = 0.01  # the chance that a look adds anything when there is nothing left
     n_looks: int = 3  # a feature may show only once another is in
-    n_quantiles: int = 8  # parts of a column whose residuals' means are compared,
-    rows_per_quantile: int = 40  # of at least so many rows each, or there are fewer parts
-    fewest_quantiles: int = 4  # with fewer the question is not asked
-    most_known: float = 0.25  # parts of selected columns that residuals are freed of, per row
-    most_numbers: float = 2e7  # in the columns that are cut, for their memory
+    fewest_rows_of_curves: int = 100  # with fewer rows only lines are asked for
+    most_known: float = 0.25  # curves of selected columns that residuals are freed of, per row
 
     # Exactly k features
     copy: float = 0.99  # the correlation, in size, from which a column tells nothing new

@@ -16,6 +16,8 @@ from stochgate.choice.rows import with_fewer_rows
 from stochgate.choice.rules import list_candidates
 from stochgate.choice.sets.candidates import judge_kept
 from stochgate.choice.sets.cells import train_cells
+from stochgate.choice.sets.elimination import eliminate
+from stochgate.choice.sets.growing import first_of
 from stochgate.choice.sets.path import make_lams
 from stochgate.choice.sets.promising import takes_few
 from stochgate.choice.sets.refits import team_size
@@ -25,12 +27,14 @@ from stochgate.engine import CLOSED, OPEN, Design
 from stochgate.problem.problem import Problem, to_numpy
 
 
-def fit_exactly(problem: Problem, cv: Any, groups: Any, k: int, names: list[Any]) -> FinalModel:
+def fit_exactly(
+    problem: Problem, cv: Any, groups: Any, k: int, alpha: float, names: list[Any]
+) -> FinalModel:
     """Choose the network by held-out rows, and k gates by one model on all rows.
 
     Parameters
     ----------
-    problem, cv, groups, names : as in `fit_auto`
+    problem, cv, groups, alpha, names : as in `fit_auto`
     k : int
     """
     refuse_impossible_number(problem, k)
@@ -40,14 +44,20 @@ def fit_exactly(problem: Problem, cv: Any, groups: Any, k: int, names: list[Any]
     on_all, stages = [], []
     problems = {name: seen for name, seen in comparison.problems.items() if not takes_few(seen)}
     comparison = replace(comparison, problems=problems or comparison.problems)
+    order = eliminate(comparison.simplest, comparison.bank, with_all_rows)
     for seen in comparison.problems.values():
         sets, used, probability, history = joint_sets(seen, lams, with_all_rows, k)
         on_all.append((float(used[-1]), probability[-1], history))
         size = team_size(seen, DEFAULTS.n_judging)
-        cells = train_cells(
-            seen, "team", used[-1:], folds, sets[None, :-1], support=sets[-1:], n_members=size
+        both = [sets, first_of(order, [k])[0]] if seen.inputs.encoding is None else [sets]
+        stages.append(
+            [
+                train_cells(
+                    seen, "team", used[-1:], folds, made[None, :-1], support=made[-1:], n_members=size
+                )
+                for made in both
+            ]
         )
-        stages.append([cells])
     candidates = list_candidates(stages)
     chosen = min(candidates, key=lambda c: (c.loss, c.network))
     network = comparison.networks[chosen.network]
@@ -62,7 +72,7 @@ def fit_exactly(problem: Problem, cv: Any, groups: Any, k: int, names: list[Any]
             frequency=frequency,
             importance=(frequency + probability) / 2,
             table=path_table(candidates, comparison.networks, problem.gates.spread, names),
-            signal=find_signal(candidates, comparison, kept_blocks),
+            signal=find_signal(candidates, comparison, kept_blocks, alpha),
             comparison=comparison.only(network),
             candidates=[chosen],
             opened=chosen.opened,

@@ -1,25 +1,113 @@
-"""Which columns residuals still depend on: by their slope, or by the means in their quantiles."""
+"""What residuals on held-out rows still depend on: columns as lines or curves, and pairs of columns."""
+
+from dataclasses import dataclass
 
 import numpy as np
 import torch
-from scipy.stats import chi2, norm, rankdata
+from scipy.stats import norm
 from torch import Tensor
 
+from stochgate.choice.bank import Bank, as_z
 from stochgate.choice.defaults import DEFAULTS
-from stochgate.engine import DenseColumns, Design
+from stochgate.engine import Design
 from stochgate.problem.problem import Problem, to_numpy
 from stochgate.problem.rows import JUDGES
 
 
-def correlation_z(problem: Problem, residual: Tensor, support: np.ndarray, folds: np.ndarray) -> np.ndarray:
-    """Return for each gate outside the support the largest |z| of its columns, shape (n_gates,).
+@dataclass(frozen=True)
+class Left:
+    """What residuals still depend on beside a support.
+
+    Attributes
+    ----------
+    alone : ndarray of bool, shape (n_gates,)
+        Gates with a column that tells something, as a line or as a curve.
+    bent : bool
+        Whether one of them tells it as a curve alone.
+    paired : ndarray of bool, shape (n_gates,)
+        Gates of two columns that tell something together.
+    pairs : Tensor of int, shape (n_pairs, 2)
+        These columns.
+    """
+
+    alone: np.ndarray
+    bent: bool
+    paired: np.ndarray
+    pairs: Tensor
+
+    @property
+    def gates(self) -> np.ndarray:
+        """All of these gates."""
+        return self.alone | self.paired
+
+
+def find_left(
+    problem: Problem, bank: Bank, residual: Tensor, support: np.ndarray, folds: np.ndarray
+) -> Left:
+    """Return what residuals depend on at a familywise level, outside a support.
 
     Parameters
     ----------
     problem : Problem
+        Of a network that takes the columns as they are.
+    bank : Bank
+        Of these columns.
     residual : Tensor, shape (n_samples, n_outputs)
     support : ndarray of bool, shape (n_gates,)
     folds : ndarray, shape (n_folds, n_samples), from `make_folds`
+    """
+    alone = find_alone(problem, bank, residual, support, folds)
+    if not _asks_curves(bank, support):
+        return Left(alone, False, np.zeros_like(alone), torch.zeros(0, 2).long())
+    level = norm.isf(DEFAULTS.look_level / 4 / bank.n_columns / residual.shape[1])
+    bent = bool((alone & (line_z(problem, residual, support, folds) <= level)).any())
+    free, _ = _freed(problem, residual, support, folds, bank)
+    pairs, paired = find_pairs(bank, torch.where((residual != 0).any(1, keepdim=True), free, 0), support)
+    return Left(alone, bent, paired, pairs)
+
+
+def find_alone(
+    problem: Problem, bank: Bank, residual: Tensor, support: np.ndarray, folds: np.ndarray
+) -> np.ndarray:
+    """Return the gates of `Left.alone`, shape (n_gates,); parameters as in `find_left`."""
+    z, n_asked = line_z(problem, residual, support, folds), bank.n_columns * residual.shape[1]
+    if _asks_curves(bank, support):
+        z = np.maximum(z, curve_z(problem, bank, residual, support, folds))
+        n_asked *= 2
+    return z > norm.isf(DEFAULTS.look_level / 2 / n_asked)
+
+
+def find_pairs(bank: Bank, residual: Tensor, support: np.ndarray) -> tuple[Tensor, np.ndarray]:
+    """Return the pairs of columns, not both of a support, that clearly tell something, and their new gates."""
+    known = torch.from_numpy(support).to(bank.gate_of.device)[bank.gate_of]
+    found, paired = bank.pairs(residual, DEFAULTS.n_pairs_asked), np.zeros_like(support)
+    if found is None:
+        return torch.zeros(0, 2).long(), paired
+    pairs = found.columns[found.clear & ~known[found.columns].all(1)][: DEFAULTS.n_pairs]
+    paired[to_gates(bank, pairs)] = True
+    return pairs, paired & ~support
+
+
+def still_found(bank: Bank, residual: Tensor, pairs: Tensor, n_gates: int) -> np.ndarray:
+    """Return which gates some pairs of columns still have that tell of residuals, shape (n_gates,)."""
+    gates = np.zeros(n_gates, dtype=bool)
+    if len(pairs):
+        alone = bank.alone(pairs, residual)
+        gates[to_gates(bank, pairs[alone > norm.isf(DEFAULTS.look_level / 2 / len(pairs))])] = True
+    return gates
+
+
+def to_gates(bank: Bank, columns: Tensor) -> np.ndarray:
+    """Return the gates of some columns, each once."""
+    return np.unique(bank.gate_of[columns.to(bank.gate_of.device)].cpu().numpy())
+
+
+def line_z(problem: Problem, residual: Tensor, support: np.ndarray, folds: np.ndarray) -> np.ndarray:
+    """Return for each gate outside the support the largest |z| of its columns, shape (n_gates,).
+
+    Parameters
+    ----------
+    problem, residual, support, folds : as in `find_left`
     """
     columns = problem.design.columns
     residual, basis = _freed(problem, residual, support, folds)
@@ -33,63 +121,41 @@ def correlation_z(problem: Problem, residual: Tensor, support: np.ndarray, folds
     return np.where(support, 0.0, _largest(problem.design, z))
 
 
-def cut(design: Design) -> np.ndarray | None:
-    """Return in which part of its column each value lies, int8 of shape (n_samples, n_columns).
-
-    Equal values are in one part. None where that is not asked: of few rows, sparse columns, or very many
-    numbers.
-    """
-    columns = design.columns
-    n_parts = min(DEFAULTS.n_quantiles, columns.n_samples // DEFAULTS.rows_per_quantile)
-    many = columns.n_samples * columns.n_columns > DEFAULTS.most_numbers
-    if (
-        not isinstance(columns, DenseColumns)
-        or columns.was_sparse
-        or n_parts < DEFAULTS.fewest_quantiles
-        or many
-    ):
-        return None
-    X = columns.dense().cpu().numpy()
-    return ((rankdata(X, axis=0) - 0.5) / len(X) * n_parts).astype(np.int8)
-
-
-def quantile_z(
-    problem: Problem, residual: Tensor, support: np.ndarray, folds: np.ndarray, part: np.ndarray
+def curve_z(
+    problem: Problem, bank: Bank, residual: Tensor, support: np.ndarray, folds: np.ndarray
 ) -> np.ndarray:
-    r"""Return for each gate outside the support how its columns' quantiles differ, shape (n_gates,).
+    """Return for each gate outside the support the largest |z| of its columns' curves, shape (n_gates,).
 
-    With S_b the sum of the n_b residuals in part b, :math:`\sum_b S_b^2 / n_b`, divided by their variance,
-    is chi-squared with one degree of freedom less than parts. Parts of few rows, as equal values leave, are
-    not counted. The residuals are freed of the selected columns' parts too, lest their copies tell what
-    the network has not learnt of them; of many selected columns nothing is asked, and all are 0. The |z| of
-    the same p-value is returned.
+    The residuals are freed of the curves of the selected columns too, lest their copies tell what the
+    network has not learnt of them. The |z| is that of the p-value of chi-squared.
 
     Parameters
     ----------
-    problem, residual, support, folds : as in `correlation_z`
-    part : from `cut`
+    problem, bank, residual, support, folds : as in `find_left`
     """
-    gate_of_column = problem.design.gate_of_column().cpu().numpy()
-    known = part[:, support[gate_of_column]]
-    parts = [known == number for number in range(1, part.max() + 1)]
-    if len(parts) * known.shape[1] > DEFAULTS.most_known * len(part):
-        return np.zeros(len(support))
-    free, basis = _freed(problem, residual, support, folds, np.hstack(parts))
-    judged = (folds == JUDGES).any(axis=0)
-    r, part = to_numpy(free)[judged], part[judged]
-    variance = (r**2).sum(axis=0) / max(1, len(r) - basis.shape[1])
-    between = np.zeros((part.shape[1], r.shape[1]))
-    n_parts, n_rows = np.zeros(part.shape[1]), np.zeros(part.shape[1])
-    for number in range(part.max() + 1):
-        inside = part == number
-        n = inside.sum(axis=0)
-        enough = n >= DEFAULTS.rows_per_quantile / 2
-        between += np.where(enough[:, None], (inside.T @ r) ** 2 / np.maximum(n, 1)[:, None], 0)
-        n_parts, n_rows = n_parts + enough, n_rows + enough * n
-    freedom = n_parts - (n_rows == len(r))
-    p = chi2.sf(between / np.maximum(variance, 1e-300), np.maximum(freedom, 1)[:, None])
-    z = np.where(n_parts > 1, norm.isf(p / 2).max(axis=1), 0.0)
-    return np.where(support, 0.0, _largest(problem.design, torch.from_numpy(z)))
+    residual, basis = _freed(problem, residual, support, folds, bank)
+    n_free = max(1, len(residual) - basis.shape[1])
+    unit = residual * (n_free / residual.square().sum(0).clamp_min(1e-300)).sqrt()
+    found = [np.zeros(0)]
+    for part in bank.parts():
+        curves = bank.curves(part).to(residual)
+        left = curves.square().sum(0) - torch.tensordot(basis, curves, dims=([0], [0])).square().sum(0)
+        asked = left > 0.05 * len(residual)
+        told = torch.tensordot(curves, unit, dims=([0], [0])).square() / left.clamp_min(1).unsqueeze(2)
+        scores = torch.where(asked.unsqueeze(2), told, 0).sum(1).amax(1)
+        found.append(as_z(scores, asked.sum(1).clamp_min(1).cpu().numpy()))
+    z = torch.from_numpy(np.concatenate(found))
+    return np.where(support, 0.0, _largest(problem.design, z))
+
+
+def _asks_curves(bank: Bank, support: np.ndarray) -> bool:
+    """Return whether curves are asked for: not of few rows, nor beside very many selected columns."""
+    n_known = int(support[bank.gate_of.cpu().numpy()].sum())
+    return (
+        bank.has_curves
+        and bank.n_samples >= DEFAULTS.fewest_rows_of_curves
+        and 4 * n_known <= DEFAULTS.most_known * bank.n_samples
+    )
 
 
 def _freed(
@@ -97,15 +163,20 @@ def _freed(
     residual: Tensor,
     support: np.ndarray,
     folds: np.ndarray,
-    others: np.ndarray | None = None,
+    bank: Bank | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Return the residuals freed of the folds' means, the selected columns and others; a basis of these."""
+    """Return the residuals freed of the folds' means and the selected columns, and a basis of these.
+
+    With a bank they are freed of the selected columns' curves, too.
+    """
     device = problem.design.columns.device
-    selected = problem.design.narrow(torch.from_numpy(support).to(device)).columns.dense()
+    chosen = torch.from_numpy(support).to(device)
+    selected = problem.design.narrow(chosen).columns.dense()
     judges = torch.from_numpy(folds == JUDGES).to(residual).T  # (n_samples, n_folds)
     known = [judges, selected.to(residual)]
-    if others is not None:
-        known.append(torch.from_numpy(others).to(residual))
+    if bank is not None:
+        columns = torch.nonzero(chosen[bank.gate_of])[:, 0]
+        known.append(bank.curves(columns).to(residual).flatten(1))
     basis, _ = torch.linalg.qr(torch.cat(known, dim=1))
     return residual - basis @ (basis.T @ residual), basis
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from stochgate.choice.defaults import DEFAULTS
-from stochgate.choice.sets.cells import REFITS, Cells, agreement, vote
+from stochgate.choice.sets.cells import JOINT, REFITS, Cells, agreement, vote
 from stochgate.choice.sets.growing import most_gates
 
 
@@ -65,7 +65,7 @@ class Candidate:
         """
         if self.n_features == 0 or not np.isfinite(self.losses).all() or self.cells.stage == "all":
             return False
-        if self.cells.stage in ("growing", "team"):
+        if self.cells.stage in (*JOINT, "team"):
             return True
         n_opened, n_settled = self.opened.sum(1).mean(), self.cells.settled[self.cell].sum(1).mean()
         return bool(
@@ -137,12 +137,10 @@ def for_teams(candidates: Sequence[Candidate], n_first: int) -> list[Candidate]:
 def best_of_ties(candidates: Sequence[Candidate], standard: Standard) -> Candidate:
     """Return the fewest features that predict as well as the best model, the one on all columns included.
 
-    A candidate is as good when it gives away at most 1 % of the best one's gain over the model without
-    features, or half a standard error of their difference; a whole standard error where the best one has so
-    many more features that each gains less than a feature is worth. Weak signals, whose whole gain is
-    hardly more than a standard error, are not given away: 2 % of the gain is the limit. Of equal numbers
-    the simpler network is taken, then the lower loss. Where none is as good as the model on all columns
-    the best is returned.
+    A candidate is as good when, each time it has half as many features, it gives away at most 1 % of the
+    best one's gain over the model without features, and in all no more than a standard error of their
+    difference (or 1 % of the gain, where that is more). Of equal numbers the simpler network is taken, then
+    the lower loss. Where none is as good as the model on all columns the best is returned.
     """
     best = lowest_loss(candidates)
     losses, n_best = best.losses, best.n_features
@@ -150,11 +148,11 @@ def best_of_ties(candidates: Sequence[Candidate], standard: Standard) -> Candida
         losses, n_best = standard.reference, len(best.support)
     behind = np.array([c.losses for c in candidates]) - losses
     spread = behind.std(axis=1, ddof=1) / np.sqrt(standard.n_first)
-    saved = np.array([n_best - c.n_features for c in candidates])
-    far = np.minimum(DEFAULTS.far_errors * spread, saved * worth_of_a_feature(standard.n_samples))
-    gain = (standard.empty - losses).mean()
-    close = np.maximum(DEFAULTS.tolerance * gain, DEFAULTS.close_errors * spread)
-    tied = behind.mean(axis=1) <= np.minimum(np.maximum(close, far), DEFAULTS.most_given * gain)
+    halvings = np.log2([n_best / c.n_features for c in candidates]).clip(min=1)
+    given = DEFAULTS.tolerance * (standard.empty - losses).mean()
+    tied = behind.mean(axis=1) <= np.maximum(
+        given, np.minimum(halvings * given, DEFAULTS.tie_errors * spread)
+    )
     return min(
         (c for c, near in zip(candidates, tied, strict=True) if near),
         key=lambda c: (c.n_features, c.network, c.loss),

@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
-from scipy.stats import norm
 from torch import Tensor
 
+from stochgate.choice.bank import Bank
 from stochgate.choice.defaults import DEFAULTS
 from stochgate.choice.recipe import Recipe
-from stochgate.choice.residuals import correlation_z, cut, quantile_z
+from stochgate.choice.residuals import Left, find_alone, find_left, still_found
 from stochgate.choice.sets.losses import at_best, held_out_losses
 from stochgate.problem.problem import Problem
 from stochgate.problem.rows import LEARNS
@@ -45,7 +45,7 @@ class JudgedRecipe:
 
 
 def look_again(
-    problems: Sequence[Problem], chosen: JudgedRecipe, folds: np.ndarray
+    problems: Sequence[Problem], chosen: JudgedRecipe, folds: np.ndarray, bank: Bank
 ) -> tuple[JudgedRecipe, np.ndarray]:
     r"""Add the features that the residuals of held-out rows still depend on.
 
@@ -55,8 +55,8 @@ def look_again(
     nothing to do with y given the selected ones is uncorrelated with them: with r and x freed of the folds'
     means and of the selected columns, :math:`x^T r / (|x| |r| / \sqrt{n})` is standard normal, where n
     rows less one for each of these count.
-    Where the network is not linear a second question is asked of each column: whether the means of r in its
-    quantiles differ, as those of a ring do.
+    Further questions are asked of dense columns: whether residuals depend on a smooth curve of a column, as
+    they do beside a ring, and whether they depend on the product of two (`Bank`).
     Features are added where a p-value, times the number of questions, is below 0.01, unless the folds'
     held-out loss is higher with them.
 
@@ -69,6 +69,8 @@ def look_again(
         Columns are asked as they are in the first one.
     chosen : JudgedRecipe
     folds : ndarray, shape (n_folds, n_samples), from `make_folds`
+    bank : Bank
+        Of the first network's columns.
 
     Returns
     -------
@@ -78,49 +80,23 @@ def look_again(
         For the features added, the share of folds without whose rows they are found too (at least that of
         one fold); 0 for all others.
     """
-    frequency, now = np.zeros(len(chosen.recipe.support)), chosen
-    part = None if problems[chosen.network].network.is_linear else cut(problems[0].design)
+    frequency, now, first = np.zeros(len(chosen.recipe.support)), chosen, problems[0]
     for _ in range(DEFAULTS.n_looks):
         residual, support = _held_out_residual(problems[now.network], now.recipe, folds), now.recipe.support
-        added = _tell_more(problems[0], residual, support, folds, part)
-        if not added.any():
+        left = find_left(first, bank, residual, support, folds)
+        if not left.gates.any():
             break
-        larger = _with_added(problems, now, added, folds)
+        larger = _with_added(problems, now, left, folds)
         if larger is None:
             break
-        learning = torch.from_numpy(folds == LEARNS).to(residual)
-        without = [_tell_more(problems[0], residual * f[:, None], support, folds, part) for f in learning]
-        frequency = np.where(added, np.mean(without, axis=0).clip(1 / len(folds)), frequency)
+        added, without = larger.recipe.support & ~support, np.zeros_like(frequency)
+        for learns in torch.from_numpy(folds == LEARNS).to(residual):
+            some = residual * learns[:, None]
+            again = find_alone(first, bank, some, support, folds)
+            without += again | still_found(bank, some, left.pairs, len(added))
+        frequency = np.where(added, (without / len(folds)).clip(1 / len(folds)), frequency)
         now = larger
     return now, frequency
-
-
-def _tell_more(
-    problem: Problem, residual: Tensor, support: np.ndarray, folds: np.ndarray, part: np.ndarray | None
-) -> np.ndarray:
-    """Return the gates outside a support that tell more of residuals than chance, at a familywise level."""
-    z = correlation_z(problem, residual, support, folds)
-    if part is not None:
-        z = np.maximum(z, quantile_z(problem, residual, support, folds, part))
-    n = problem.design.columns.n_columns * residual.shape[1] * (1 if part is None else 2)
-    return z > norm.isf(DEFAULTS.look_level / 2 / n)
-
-
-def smallest_p(problem: Problem, recipe: Recipe, folds: np.ndarray) -> float:
-    """Return the smallest p-value of a single column given a recipe's, times how many were asked for.
-
-    Each column is asked of each output.
-
-    Parameters
-    ----------
-    problem : Problem
-    recipe : Recipe
-    folds : ndarray, shape (n_folds, n_samples), from `make_folds`
-    """
-    residual = _held_out_residual(problem, recipe, folds)
-    z = correlation_z(problem, residual, recipe.support, folds).max()
-    n_asked = problem.design.columns.n_columns * residual.shape[1]
-    return float(np.nan_to_num(2 * norm.sf(z) * n_asked, nan=1.0).clip(max=1))
 
 
 def _held_out_residual(problem: Problem, recipe: Recipe, folds: np.ndarray) -> Tensor:
@@ -135,24 +111,31 @@ def _held_out_residual(problem: Problem, recipe: Recipe, folds: np.ndarray) -> T
 
 
 def _with_added(
-    problems: Sequence[Problem], now: JudgedRecipe, added: np.ndarray, folds: np.ndarray
+    problems: Sequence[Problem], now: JudgedRecipe, left: Left, folds: np.ndarray
 ) -> JudgedRecipe | None:
     """Return the best recipe with some features added, None where one without them is as good.
 
     They enter linearly, or through the hidden layers, of this network or of another, which must then be
-    better than it is without them, too.
+    better than it is without them, too. Those of pairs enter through hidden layers alone, and of a model
+    without features or of a linear one another network may take the place, where pairs or curves ask for it,
+    with what was chosen before or without it.
     """
-    own, recipe = problems[now.network].network, now.recipe
-    deep = replace(recipe, support=recipe.support | added)
-    with_added = [replace(now, recipe=deep)]
-    if own.with_linear([]) is not None:
-        with_added.append(replace(now, recipe=replace(deep, linear=recipe.linear | added)))
-    deeper = [] if own.is_linear else [i for i, p in enumerate(problems) if not p.network.is_linear]
-    others = [i for i in deeper if i != now.network]
-    plain = replace(recipe, linear=np.zeros_like(added), lam=None)
-    with_added += [
-        JudgedRecipe(network=other, recipe=replace(plain, support=deep.support)) for other in others
-    ]
+    own, recipe, none = problems[now.network].network, now.recipe, np.zeros_like(left.alone)
+    sets = [left.gates] if not (left.paired & ~left.alone).any() else [left.gates, left.alone, left.paired]
+    plain = replace(recipe, linear=none, lam=None)
+    others = []
+    if not own.is_linear or left.bent or left.paired.any():
+        others = [i for i, p in enumerate(problems) if i != now.network and not p.network.is_linear]
+    with_added: list[JudgedRecipe] = []
+    for added in (added for added in sets if added.any()):
+        deep = replace(recipe, support=recipe.support | added)
+        with_added.append(replace(now, recipe=deep))
+        if own.with_linear([]) is not None:
+            with_added.append(replace(now, recipe=replace(deep, linear=recipe.linear | added)))
+        for support in (deep.support, added | problems[0].gates.keep):
+            with_added += [
+                JudgedRecipe(network=other, recipe=replace(plain, support=support)) for other in others
+            ]
     bar = now.judge(problems, folds).loss if np.isnan(now.loss) else now.loss
     best = min((each.judge(problems, folds) for each in with_added), key=lambda each: each.loss)
     without = (JudgedRecipe(network=other, recipe=plain).judge(problems, folds).loss for other in others)

@@ -46,6 +46,7 @@ _OF_ONE_FIT = (
     "_choice",
     "_summary",
     "network_",
+    "p_value_",
     "path_",
     "selection_frequency_",
     "source_",
@@ -71,6 +72,7 @@ class GatedEstimator(
         "hidden": [tuple, list, None],
         "threshold": [Interval(Real, 0, 1, closed="left")],
         "rule": [StrOptions(set(RULES)), callable],
+        "alpha": [Interval(Real, 0, 1, closed="neither")],
         "n_features_to_select": [Interval(Integral, 1, None, closed="left"), None],
         "training": [Training, None],
         "missing": [StrOptions({"auto", "error"})],
@@ -95,6 +97,7 @@ class GatedEstimator(
         threshold: float = 0.0,
         cv: Any = 5,
         rule: Any = "auto",
+        alpha: float = 0.05,
         n_features_to_select: int | None = None,
         missing: str = "auto",
         training: Training | None = None,
@@ -115,6 +118,7 @@ class GatedEstimator(
         self.threshold = threshold
         self.cv = cv
         self.rule = rule
+        self.alpha = alpha
         self.n_features_to_select = n_features_to_select
         self.missing = missing
         self.training = training
@@ -163,10 +167,9 @@ class GatedEstimator(
         for name in _OF_ONE_FIT:  # whatever fails below leaves no older model behind
             self.__dict__.pop(name, None)
         self._validate_params()
-        if self.n_features_to_select is not None and self.lam != "auto":
-            raise ValueError(
-                "Give either lam or n_features_to_select: a number of features has its own lam."
-            )
+        k = self.n_features_to_select
+        if k is not None and self.lam != "auto":
+            raise ValueError("Give either lam or n_features_to_select: a number has its own lam.")
         with (
             trained_on(self.backend),
             ProgressBar(self.verbose) as bar,
@@ -175,13 +178,13 @@ class GatedEstimator(
             generator = None if saved is None else saved.random_state(self.random_state)
             problem, groups = self._make_problem(X, y, sample_weight, groups, bar.callbacks, generator)
             problem = keep_plans(problem, saved, self, groups)
-            remarks = find_remarks(problem)
+            remarks, names = find_remarks(problem), self._names()
             if self.lam != "auto":
                 final = train_at(problem, float(self.lam))
-            elif self.n_features_to_select is None:
-                final = fit_auto(problem, self.cv, groups, self.rule, self._names())
+            elif k is None:
+                final = fit_auto(problem, self.cv, groups, self.rule, self.alpha, names)
             else:
-                final = fit_exactly(problem, self.cv, groups, self.n_features_to_select, self._names())
+                final = fit_exactly(problem, self.cv, groups, k, self.alpha, names)
         refuse_diverged(final.trained)
         self._warn_of_columns(remarks)
         self._keep(final)
@@ -249,7 +252,7 @@ class GatedEstimator(
         self.lam_, self._choice, self._summary = final.lam, choice, None
         self.feature_importances_ = self.open_probability_.copy()
         if choice is not None:
-            self.network_, self.path_ = choice.network, choice.table
+            self.network_, self.path_, self.p_value_ = choice.network, choice.table, choice.signal.p
             self.selection_frequency_ = spread(choice.frequency)
             self.feature_importances_ = spread(choice.importance)
         gates = torch.where(gates > self.threshold, gates, 0)[:1]
@@ -259,8 +262,7 @@ class GatedEstimator(
         self._learned = self._predictor.common()
         self._facts = problem.target.facts
         self._learn_from_rows(problem)
-        if not self.support_.any():
-            self._warn_of_nothing()
+        self._warn_if_nothing()
 
     def _learn_from_rows(self, problem: Problem) -> None:
         """Learn what predictions need besides the network, from all rows of the fit."""
@@ -281,8 +283,7 @@ class GatedEstimator(
 
     def _read(self, X: Any) -> np.ndarray:
         """Return predictions as the objective reads them, shape (n_samples, ...)."""
-        outputs = self._outputs(X)
-        return self._objective.read(outputs, self._learned)[0].numpy()
+        return self._objective.read(self._outputs(X), self._learned)[0].numpy()
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_predictor")

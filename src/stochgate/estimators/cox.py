@@ -70,6 +70,7 @@ class GatedCox(GatedEstimator):
         threshold: float = 0.0,
         cv: Any = 5,
         rule: Any = "auto",
+        alpha: float = 0.05,
         n_features_to_select: int | None = None,
         missing: str = "auto",
         training: Training | None = None,
@@ -82,7 +83,7 @@ class GatedCox(GatedEstimator):
         super().__init__(
             lam, gate=gate, network=network, hidden=hidden, activation=activation,
             feature_groups=feature_groups, costs=costs, always_keep=always_keep, threshold=threshold,
-            cv=cv, rule=rule, n_features_to_select=n_features_to_select, missing=missing,
+            cv=cv, rule=rule, alpha=alpha, n_features_to_select=n_features_to_select, missing=missing,
             training=training, device=device, backend=backend, callbacks=callbacks, verbose=verbose,
             random_state=random_state,
         )  # fmt: skip

@@ -37,9 +37,12 @@ rule : {"auto", "best", "one-se"} or callable, default="auto"
     on all columns included; the lowest held-out loss; or the fewest features within one standard error
     of it. A function is given the table `path_` and returns the position of a row, or None for no
     feature.
+alpha : float, default=0.05
+    Level of the test of signal: noise is selected in at most this share of fits; up to 0.005 the verdict
+    is "clear signal", up to alpha "weak signal", beyond it nothing is selected.
 n_features_to_select : int, optional
     Select exactly so many gates (a group counts once, `always_keep` counts): the strongest of one model
-    on all rows, which chooses features that complement each other.
+    on all rows, which chooses features that complement each other; also where no signal shows.
 missing : {"auto", "error"}, default="auto"
     Whether X may have missing values. With "auto" a column of numbers that has some is filled with its
     median, and a second column behind the same gate says where; text has a level of its own for them.
@@ -71,7 +74,9 @@ feature_importances_ : ndarray, shape (n_features,)
 lam_ : float
     The penalty of the model, or the one chosen.
 network_ : str
-    The kind of network chosen (automatic choice only, as the two that follow).
+    The kind of network chosen (automatic choice only, as the three that follow).
+p_value_ : float
+    How rarely columns that have nothing to do with y would look as they do; up to `alpha` there is a signal.
 selection_frequency_ : ndarray, shape (n_features,)
     The share of folds in whose set a feature is, made as the chosen set was.
 path_ : DataFrame, or list of dict without pandas

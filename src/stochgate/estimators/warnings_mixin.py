@@ -9,6 +9,7 @@ from stochgate.estimators.warnings import (
     LeftOutColumnWarning,
     NoFeatureSelectedWarning,
 )
+from stochgate.explain.summary import say_nothing
 from stochgate.problem.remarks import Remarks
 
 
@@ -29,17 +30,6 @@ class WarningsMixin:
             for sentence in remarks.only(name).sentences(names):
                 warnings.warn(sentence, category, stacklevel=3)
 
-    def _warn_of_nothing(self: Any) -> None:
-        found = f"at lam={self.lam_:g} and threshold={self.threshold:g}: try a smaller lam"
-        if self.lam == "auto" and not hasattr(self, "source_"):  # at() was asked for a penalty
-            found = (
-                "because no signal shows beyond chance, on held-out rows or in the columns "
-                "(n_features_to_select=k or lam= select some all the same)"
-            )
-            if callable(self.rule):
-                found = "by rule"
-        warnings.warn(
-            f"No feature was selected {found}; the model predicts the base rate.",
-            NoFeatureSelectedWarning,
-            stacklevel=4,
-        )
+    def _warn_if_nothing(self: Any) -> None:
+        if not self.support_.any():
+            warnings.warn(say_nothing(self), NoFeatureSelectedWarning, stacklevel=4)

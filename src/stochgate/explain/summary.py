@@ -13,19 +13,15 @@ from stochgate.explain.direction import find_directions
 from stochgate.explain.leave_one_out import rises_without
 from stochgate.explain.scores import held_out_scores
 from stochgate.explain.stand_ins import find_stand_ins
-from stochgate.explain.summary_table import COLUMNS, Summary
+from stochgate.explain.summary_table import COLUMNS, Summary, say_p
 from stochgate.problem.features import GateMap
 
-CLEAR = 2.5  # standard errors of a gain that is hardly luck,
-SURE = 5.0  # and of one that is not
 AGREED = 0.8  # mean selection frequency of features the folds agree on
 MOST_NAMED = 5
 GIVEN = (
     "lam was given, so nothing was compared and no data were kept: frequency, direction, loss without the "
     "feature, stand-ins and verdict are missing. A fit with lam='auto' or n_features_to_select has them."
 )
-NO_SIGNAL = "no signal found"
-NOTHING = "No signal shows beyond chance"
 
 
 def summarize(model: Any) -> Summary:
@@ -51,51 +47,63 @@ def summarize(model: Any) -> Summary:
     )
     if choice is None:
         return summary
-    verdict, hints = judge(choice, _selected_gates(model, choice))
+    signal, gates = choice.signal, choice.problem.gates
     return replace(
         summary,
-        verdict=verdict,
+        verdict=signal.verdict,
+        p=signal.p,
+        alpha=signal.alpha,
         network=choice.network,
-        gain=choice.signal.gain,
-        error=choice.signal.error,
+        gain=signal.gain,
+        error=signal.error,
         n_folds=len(choice.opened),
-        hints=hints if verdict == NO_SIGNAL else hints + spare(rows),
+        n_kept=int(gates.keep[gates.number()].sum()),
+        hints=(*hint(model, choice), *(spare(rows) if signal.found else ())),
         losses=choice.losses,
         scores={} if np.isnan(choice.losses["selected"]) else held_out_scores(choice),
         score_name=choice.problem.objective.score_name,
     )
 
 
-def judge(choice: Choice, gates: np.ndarray) -> tuple[str, tuple[str, ...]]:
-    """Return the verdict on the signal, and in words what to be wary of.
+def hint(model: Any, choice: Choice) -> Iterator[str]:
+    """Tell in words what to be wary of.
 
     That the folds open different features is no sign of a weak signal: where columns tell the same, any
     of them will do.
-
-    Parameters
-    ----------
-    choice : Choice
-    gates : ndarray of int
-        The selected ones.
     """
-    signal, own = choice.signal, gates[~choice.problem.gates.keep[gates]]
-    if not signal.found:
-        asked_for = "; the features listed are there because they were asked for" if len(gates) else ""
-        return NO_SIGNAL, (f"{NOTHING}{asked_for}.",)
-    hints = []
-    if signal.gain < CLEAR * signal.error:
-        hints.append("Held-out rows gain little, but columns tell more of y than chance would.")
-    elif signal.gain < SURE * signal.error:
-        hints.append(f"The gain over the base rate is below {SURE:g} standard errors.")
-    if not len(gates) and choice.recipe.support.any():
-        hints.append("No gate of the final model is above the threshold.")
-    elif not len(gates):
-        hints.append("The rule chose no feature.")
-    verdict = "weak signal" if hints else "clear signal"
-    if len(own) and choice.frequency[own].mean() < AGREED - 1e-9:  # 0.8 as a mean may be rounded
+    keep, gates = choice.problem.gates.keep, _selected_gates(model, choice)
+    own = gates[~keep[gates]]
+    if len(own) == 0 and not keep.all() and model.n_features_to_select is None:
+        yield say_nothing(model)
+    elif len(own) and choice.signal.found and choice.frequency[own].mean() < AGREED - 1e-9:  # it is rounded
         share = f"{choice.frequency[own].mean():.0%}"
-        hints.append(f"The folds do not agree on the features: on average {share} open a selected one.")
-    return verdict, tuple(hints)
+        yield f"The folds do not agree on the features: on average {share} open a selected one."
+
+
+def say_nothing(model: Any) -> str:
+    """Return in words that no feature is selected (beside the kept ones), why, and how to get some."""
+    if model.support_.any():
+        return f"No feature was selected beside the kept ones: {_why_nothing(model)}."
+    return f"No feature was selected: {_why_nothing(model)}. The model predicts the base rate."
+
+
+def _why_nothing(model: Any) -> str:
+    choice: Choice = model._choice
+    if model.lam != "auto" or (choice.recipe.support & ~choice.problem.gates.keep).any():
+        return f"at lam={model.lam_:g} no gate is above threshold={model.threshold:g}; try a smaller lam"
+    if callable(model.rule):
+        return "the rule chose none"
+    p = say_p(choice.signal.p)
+    if choice.signal.found:
+        rival = "the kept features alone" if choice.problem.gates.keep.any() else "the base rate"
+        return (
+            f"there is a signal ({p}), but no set of features beats {rival} on held-out rows; "
+            "n_features_to_select=k selects k features all the same"
+        )
+    return (
+        f"no signal shows beyond chance ({p}, alpha = {choice.signal.alpha:g}); a larger alpha asks for "
+        "less, and n_features_to_select=k selects k features whatever p is"
+    )
 
 
 def spare(rows: list[dict[str, Any]]) -> tuple[str, ...]:

@@ -55,16 +55,18 @@ class Summary:
           most important gates
         - stand_ins: up to 5 closed features that could stand for it: of absolute correlation 0.7 with it,
           or of 0.3 when some fold opened them and not it
-    verdict : {"clear signal", "weak signal", "no signal found"}, or None when lam was given
-        A signal is weak when its gain is below 5 standard errors; below 2.5 columns, single or
-        together, had to tell it too. A mean frequency of the selected features below 0.8 is among the
-        `hints`.
+    verdict : {"clear signal", "weak signal", "no signal"}, or None when lam was given
+        Clear up to a p of 0.005, weak up to alpha. Beside `always_keep` the signal is one beside the kept
+        features, unless all are kept.
+    p, alpha : float or None
+        Of the test whether anything beyond chance shows, and the level that was asked for.
     n_features, n_features_in : int
         How many features are selected, and of how many.
     network : str or None
     lam : float
     gain, error : float
-        By how much models beat the base rate in held-out loss, and its standard error.
+        By how much models beat the base rate (or the kept features alone) in held-out loss, and its
+        standard error.
     losses : dict of float
         Mean held-out losses of the selected features ("selected"), of the best model on all columns ("all")
         and of the one without features ("none"); empty when lam was given.
@@ -72,8 +74,12 @@ class Summary:
         The same in accuracy, R2 or Harrell's C.
     score_name : str
     n_folds : int
+    n_kept : int
+        How many features `always_keep` names.
     hints : tuple of str
-    text : str
+    headline : str or None
+        What takes the place of the verdict where another question was asked, such as an error rate.
+    signal, advice, text : str
     """
 
     features: Any
@@ -82,13 +88,36 @@ class Summary:
     lam: float
     hints: tuple[str, ...]
     verdict: str | None = None
+    p: float | None = None
+    alpha: float | None = None
     network: str | None = None
     gain: float = _NAN
     error: float = _NAN
     n_folds: int = 0
+    n_kept: int = 0
     losses: dict[str, float] = field(default_factory=dict)
     scores: dict[str, float] = field(default_factory=dict)
     score_name: str = "score"
+    headline: str | None = None
+
+    @property
+    def signal(self) -> str:
+        """The verdict with its p, such as "weak signal (p = 0.03)"."""
+        beside = " beside the kept features" if self._is_beside else ""
+        return f"{self.verdict}{beside}" + ("" if self.p is None else f" ({say_p(self.p)})")
+
+    @property
+    def advice(self) -> str:
+        """What to make of features without a clear signal; empty where there is nothing to say."""
+        if self.n_features == (self.n_kept if self._is_beside else 0):
+            return ""
+        return {"weak signal": "treat these as candidates", "no signal": "these were asked for"}.get(
+            str(self.verdict), ""
+        )
+
+    @property
+    def _is_beside(self) -> bool:
+        return 0 < self.n_kept < self.n_features_in
 
     @property
     def text(self) -> str:
@@ -112,9 +141,13 @@ class Summary:
     def _head(self) -> list[str]:
         chosen = f"{self.n_features} of {self.n_features_in} features, lam {self.lam:.3g}"
         if self.verdict is None:
-            return [chosen]
-        gain = f"gain over the base rate in held-out loss: {self.gain:.3f} ± {self.error:.3f}"
-        return [f"{self.verdict}: {chosen}, network {self.network}", *self._reference(), gain]
+            return [chosen] if self.headline is None else [self.headline]
+        chosen = f"{chosen}, network {self.network}"
+        advice = f"; {self.advice}" if self.advice else ""
+        first = [f"{self.signal}: {chosen}{advice}"] if self.headline is None else [self.headline, chosen]
+        over = "the kept features" if self._is_beside else "the base rate"
+        gain = f"gain over {over} in held-out loss: {self.gain:.3f} ± {self.error:.3f}"
+        return [*first, *self._reference(), gain]
 
     def _reference(self) -> list[str]:
         """Return lines on what all columns reach, where a model was trained on them."""
@@ -138,6 +171,18 @@ class Summary:
         rows = self.features if isinstance(self.features, list) else self.features.to_dict("records")
         columns = zip(HEADER, *(_texts(row) for row in rows[:MOST_ROWS]), strict=True)
         return list(zip(*(column for column in columns if any(column[1:])), strict=True))
+
+
+def say_p(p: float) -> str:
+    """Return a p-value in words; 999 permutations go down to 0.001.
+
+    Examples
+    --------
+    >>> from stochgate.explain.summary_table import say_p
+    >>> say_p(0.4123), say_p(0.001), say_p(2e-9)
+    ('p = 0.41', 'p = 0.001', 'p < 0.001')
+    """
+    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
 
 
 def _texts(row: dict[str, Any]) -> tuple[str, ...]:

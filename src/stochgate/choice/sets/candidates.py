@@ -7,7 +7,8 @@ from stochgate.choice.defaults import DEFAULTS
 from stochgate.choice.gate_history import GateHistory
 from stochgate.choice.rules import for_teams, list_candidates
 from stochgate.choice.sets.cells import Cells, agreement, train_cells
-from stochgate.choice.sets.growing import grow_sets, judge_sizes
+from stochgate.choice.sets.elimination import eliminate
+from stochgate.choice.sets.growing import first_of, grow_sets, judge_sizes
 from stochgate.choice.sets.path import agree, may_win, race, train_each_path
 from stochgate.choice.sets.promising import takes_few
 from stochgate.choice.sets.refits import team_size
@@ -35,12 +36,12 @@ def train_paths(comparison: Comparison, lams: np.ndarray) -> tuple[list[Cells], 
     -------
     The networks' paths, and what is judged on all folds
     """
-    problems, folds, first = list(comparison.problems.values()), comparison.folds, comparison.first
+    problems, folds, first = comparison.problems, comparison.folds, comparison.first
     if len(first) < len(folds):
-        paths = train_each_path(problems, lams, first)
+        paths = train_each_path(comparison, lams, first)
         if not any(agree(path) for path in paths):
             return paths, [[] for _ in problems]
-    stages = race(problems, lams, folds, comparison.empty)
+    stages = race(comparison, lams)
     return [cells[0] for cells in stages], stages
 
 
@@ -59,18 +60,30 @@ def judge_all_columns(comparison: Comparison) -> Stages:
 def judge_joint_sets(comparison: Comparison, paths: list[Cells]) -> tuple[Stages, GateHistory]:
     """Make sets of every size under a growing penalty, by one network, and refit them by others too.
 
-    One network may find the columns, and another predict better from them. The history is of the gates that
-    made the sets, on all rows.
+    Where that network is linear the sets of backward elimination compete, and the better ones go on. One
+    network may find the columns, and another predict better from them. The history is of the gates under
+    the growing penalty, on all rows.
     """
     problems, folds, plain = list(comparison.problems.values()), comparison.folds, comparison.plain
     grower = _grower(paths, comparison.empty, plain, len(comparison.first))
     n_seeds = 1 if _best_agrees(paths[grower], ~comparison.keep) else DEFAULTS.n_growing
     with_all_rows = np.vstack([folds, np.ones_like(folds[:1])])
-    sets, lams, history = grow_sets(problems[grower], with_all_rows, n_seeds)
+    own, bank = problems[grower], comparison.bank
+    grown, lams, history = grow_sets(own, bank, with_all_rows, n_seeds, comparison.has_pairs)
+    sets = {"growing": grown}
+    if own.network.is_linear:
+        sizes = grown[:, -1].sum(axis=1) - int(comparison.keep.sum())
+        order = eliminate(own, bank, with_all_rows)[:, int(comparison.keep.sum()) :]
+        sets["elimination"] = first_of(order, sizes.tolist()) | comparison.keep
     stages: Stages = [[] for _ in problems]
-    for i in {grower, *plain}:
-        cells = judge_sizes(problems[i], sets, lams, folds)
-        stages[i] += [] if cells is None else [cells]
+    for stage, made in sets.items():
+        cells = judge_sizes(own, stage, made, lams, folds)
+        stages[grower] += [] if cells is None else [cells]
+    if stages[grower]:
+        best = min(stages[grower], key=lambda cells: cells.losses.mean(axis=1).min()).stage
+        for i in set(plain) - {grower}:
+            cells = judge_sizes(problems[i], best, sets[best], lams, folds)
+            stages[i] += [] if cells is None else [cells]
     return stages, history
 
 

@@ -15,7 +15,8 @@ from stochgate.engine import CLOSED, FREE, OPEN, Plan
 from stochgate.engine.trained import fix
 from stochgate.problem.problem import Problem, to_numpy
 
-REFITS = ("refit", "growing", "all", "team")  # stages whose gates are held open
+JOINT = ("growing", "elimination")  # stages that make sets of every size
+REFITS = ("refit", *JOINT, "all", "team")  # stages whose gates are held open
 _SURVIVORS_SEED = 1 << 20  # survivors meet other noise than on the path
 
 
@@ -25,7 +26,7 @@ class Cells:
 
     Attributes
     ----------
-    stage : {"path", "survivors", "refit", "growing", "all", "team"}
+    stage : {"path", "survivors", "refit", "growing", "elimination", "all", "team"}
     lams : ndarray, shape (n_cells,)
     losses, train : ndarray, shape (n_cells, n_folds)
         On held-out rows, and on the rows learnt from, at each cell's best step; infinite where a model
@@ -40,8 +41,8 @@ class Cells:
         The gates open at that step, and at the last one: a network that goes on to memorise has its best
         step before the gates have closed.
     support : ndarray of bool, shape (n_cells, n_gates)
-        What a model on all rows uses: the gates at least half of the folds open or, of a growing penalty,
-        those of a model that was trained on all rows as the folds' models were.
+        What a model on all rows uses: the gates at least half of the folds open or, of a set of given
+        size, those that all rows give as the folds' rows gave theirs.
     probability : ndarray, shape (n_cells, n_gates)
         P(z > 0), mean over the folds.
     histories : ndarray of GateHistory, shape (n_cells,), or None
@@ -91,7 +92,7 @@ def train_cells(
     Parameters
     ----------
     problem : Problem
-    stage : {"path", "survivors", "refit", "growing", "all", "team"}
+    stage : {"path", "survivors", "refit", "growing", "elimination", "all", "team"}
         The first two train the gates, the others hold them open.
     lams : ndarray, shape (n_cells,)
     folds : ndarray, shape (n_folds, n_samples), from `make_folds`

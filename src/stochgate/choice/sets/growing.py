@@ -1,10 +1,12 @@
 """Sets of every size: a few models per fold under a penalty that grows during training."""
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
 import torch
 
+from stochgate.choice.bank import Bank
 from stochgate.choice.defaults import DEFAULTS
 from stochgate.choice.gate_history import GateHistory, read_history
 from stochgate.choice.rows import with_fewer_rows
@@ -14,16 +16,18 @@ from stochgate.engine import CLOSED, FREE, OPEN
 from stochgate.problem.problem import Problem, to_numpy
 
 
-def grid_of_sizes(n_gates: int) -> list[int]:
-    """Return the sizes of the sets: 1, 2, 3, 4, 6, 9, ..., of many gates at most two fifths.
+def grid_of_sizes(n_gates: int, n_samples: int) -> list[int]:
+    """Return the sizes of the sets: 1, 2, 3, 4, 6, 9, ..., of many gates no more than there are rows.
 
     Examples
     --------
     >>> from stochgate.choice.sets.growing import grid_of_sizes
-    >>> grid_of_sizes(13), grid_of_sizes(200)[-2:]
-    ([1, 2, 3, 4, 6, 9, 13], [72, 80])
+    >>> grid_of_sizes(13, 60), grid_of_sizes(200, 500)[-2:], grid_of_sizes(9000, 57)[-2:]
+    ([1, 2, 3, 4, 6, 9, 13], [72, 80], [48, 57])
     """
     most = most_gates(n_gates)
+    if n_gates > DEFAULTS.many_gates:
+        most = min(most, max(n_samples, DEFAULTS.most_of_few_rows))
     sizes = [1] if most else []
     while sizes and sizes[-1] < most:
         sizes.append(min(most, max(sizes[-1] + 1, round(DEFAULTS.size_ratio * sizes[-1]))))
@@ -40,7 +44,11 @@ def most_gates(n_gates: int) -> int:
 
 
 def grow_sets(
-    problem: Problem, folds: np.ndarray, n_seeds: int = DEFAULTS.n_growing
+    problem: Problem,
+    bank: Bank,
+    folds: np.ndarray,
+    n_seeds: int = DEFAULTS.n_growing,
+    pairs: bool = False,
 ) -> tuple[np.ndarray, np.ndarray, GateHistory]:
     """Return a set of every size for each fold, the penalty each size is reached at, and a history.
 
@@ -53,9 +61,12 @@ def grow_sets(
     Parameters
     ----------
     problem : Problem
+    bank : Bank
     folds : ndarray, shape (n_folds, n_samples), from `make_folds`
     n_seeds : int
         Models of each fold.
+    pairs : bool
+        As in `promising`, for a network that takes few of the features.
 
     Returns
     -------
@@ -66,14 +77,11 @@ def grow_sets(
     history : GateHistory
         Of the last fold, mean over its models.
     """
-    closing, strength, fixed, history = _closing_times(problem, folds, n_seeds)
+    closing, strength, fixed, history = _closing_times(problem, bank, folds, n_seeds, pairs)
     first = np.where(fixed == FREE, -closing, np.inf)
     order = np.lexsort((-strength, first), axis=1)
-    sizes = grid_of_sizes(int((fixed == FREE).sum(axis=1).min()))
-    sets = np.zeros((len(sizes), *closing.shape), dtype=bool)
-    sets |= fixed == OPEN
-    for chosen, k in zip(sets, sizes, strict=True):
-        np.put_along_axis(chosen, order[:, :k], True, axis=1)
+    sizes = grid_of_sizes(int((fixed == FREE).sum(axis=1).min()), folds.shape[1])
+    sets = first_of(order, sizes) | (fixed == OPEN)
     last = np.take_along_axis(closing, order[:, np.array(sizes, dtype=int) - 1], axis=1)
     lams = (
         DEFAULTS.growing_from
@@ -83,8 +91,16 @@ def grow_sets(
     return sets, lams.mean(axis=0), history
 
 
+def first_of(order: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
+    """Return the first gates of each fold's order, a mask of shape (n_sizes, n_folds, n_gates)."""
+    sets = np.zeros((len(sizes), *order.shape), dtype=bool)
+    for chosen, k in zip(sets, sizes, strict=True):
+        np.put_along_axis(chosen, order[:, :k], True, axis=1)
+    return sets
+
+
 def _closing_times(
-    problem: Problem, folds: np.ndarray, n_seeds: int
+    problem: Problem, bank: Bank, folds: np.ndarray, n_seeds: int, pairs: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, GateHistory]:
     """Return when each gate closes, how strong it is at the end, which gates are fixed, and a history.
 
@@ -101,7 +117,11 @@ def _closing_times(
     seed, lam = problem.seed + np.arange(len(weights)), DEFAULTS.growing_from * n_gates
     fixed = problem.fixed[None]
     if takes_few(problem):
-        offered = torch.from_numpy(promising(problem, folds)).to(fixed.device).repeat(n_seeds, 1)
+        offered = (
+            torch.from_numpy(promising(problem, bank, folds, pairs=pairs))
+            .to(fixed.device)
+            .repeat(n_seeds, 1)
+        )
         fixed = torch.where(offered | (fixed == OPEN), fixed, CLOSED).to(torch.int8)
     plan = problem.plan(lam, seed, weights, fixed, training=longer, stage="growing penalty")
     trained, _ = problem.execute(with_fewer_rows(plan))
@@ -117,7 +137,9 @@ def _closing_times(
     return closing, strength, trained.models.fixed[: len(folds)].cpu().numpy(), history
 
 
-def judge_sizes(problem: Problem, sets: np.ndarray, lams: np.ndarray, folds: np.ndarray) -> Cells | None:
+def judge_sizes(
+    problem: Problem, stage: str, sets: np.ndarray, lams: np.ndarray, folds: np.ndarray
+) -> Cells | None:
     """Refit sets of every size on each fold, from small ones on, while larger ones may gain.
 
     A network with hidden layers is given no more than 300 features, or as many as there are rows.
@@ -128,6 +150,8 @@ def judge_sizes(problem: Problem, sets: np.ndarray, lams: np.ndarray, folds: np.
     ----------
     problem : Problem
         Of the network that is refitted, which need not have made the sets.
+    stage : str
+        How they were made: "growing" or "elimination".
     sets, lams : as from `grow_sets`
         The last of the sets of each size is the one made from all rows.
     folds : ndarray, shape (n_folds, n_samples), from `make_folds`
@@ -140,7 +164,7 @@ def judge_sizes(problem: Problem, sets: np.ndarray, lams: np.ndarray, folds: np.
         some = (sizes > low) & (sizes <= high)
         if not some.any():
             continue
-        cells = train_cells(problem, "growing", lams[some], folds, sets[some, :-1], support=sets[some, -1])
+        cells = train_cells(problem, stage, lams[some], folds, sets[some, :-1], support=sets[some, -1])
         found = cells if found is None else found.before(cells)
         if _past_best(found.losses):
             break

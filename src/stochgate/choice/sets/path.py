@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from stochgate.choice.comparison import Comparison
 from stochgate.choice.defaults import DEFAULTS
 from stochgate.choice.rules import worth_of_a_feature
 from stochgate.choice.sets.cells import Cells, agreement, train_cells
@@ -28,9 +29,7 @@ def make_lams(n_samples: int, smallest: float = DEFAULTS.smallest_lam) -> np.nda
     return largest / ratio ** np.arange(1 + int(np.ceil(np.log(largest / lowest) / np.log(ratio))))
 
 
-def race(
-    problems: Sequence[Problem], lams: np.ndarray, folds: np.ndarray, empty: np.ndarray
-) -> list[list[Cells]]:
+def race(comparison: Comparison, lams: np.ndarray) -> list[list[Cells]]:
     """Train every network's path; those that may win go on with what it leaves.
 
     A network goes on when its path gains at least 30 % of what the best one gains over the model without
@@ -38,16 +37,16 @@ def race(
 
     Parameters
     ----------
-    problems : sequence of Problem, one per network
+    comparison : Comparison
     lams : ndarray, shape (n_lams,)
-    folds : ndarray, shape (n_folds, n_samples), from `make_folds`
-    empty : ndarray, shape (n_folds,)
-        Losses of the model without features.
     """
-    paths = train_each_path(problems, lams, folds)
+    folds, empty = comparison.folds, comparison.empty
+    paths = train_each_path(comparison, lams, folds)
     return [
         [path, *go_on(problem, path, folds, empty)] if goes_on else [path]
-        for problem, path, goes_on in zip(problems, paths, may_win(paths, empty), strict=True)
+        for problem, path, goes_on in zip(
+            comparison.problems.values(), paths, may_win(paths, empty), strict=True
+        )
     ]
 
 
@@ -66,19 +65,23 @@ def agree(path: Cells) -> bool:
 
 
 def train_each_path(
-    problems: Sequence[Problem], lams: np.ndarray, folds: np.ndarray, n_larger: int = DEFAULTS.n_larger
+    comparison: Comparison, lams: np.ndarray, folds: np.ndarray, n_larger: int = DEFAULTS.n_larger
 ) -> list[Cells]:
     """Train every network's path; one that takes few of many features is offered promising ones.
 
     Parameters
     ----------
-    problems, lams, folds : as in `race`
+    comparison, lams : as in `race`
+    folds : ndarray, shape (n_folds, n_samples)
+        Those of the comparison, or some of them.
     n_larger : int
         How many larger penalties may follow at most.
     """
     paths: list[Cells] = []
-    for problem in problems:
-        offered = promising(problem, folds, paths) if takes_few(problem) else None
+    for problem in comparison.problems.values():
+        offered = None
+        if takes_few(problem):
+            offered = promising(problem, comparison.bank, folds, paths, comparison.has_pairs)
         paths.append(train_path(problem, lams, folds, offered, n_larger))
     return paths
 
@@ -96,7 +99,9 @@ def train_path(
 
     Parameters
     ----------
-    problem, lams, folds : as in `race`; the penalties fall
+    problem : Problem
+    lams : ndarray, shape (n_lams,), falling
+    folds : ndarray, shape (n_folds, n_samples), from `make_folds`
     offered : ndarray of bool, shape (n_folds, n_gates), optional
         The gates that each fold may open; all by default.
     n_larger : int
