@@ -72,14 +72,13 @@ def _convert(name: str, path: Path) -> Path:
 def run_cell(task: str, method: str, seed: int, *, device: str = "cpu") -> dict[str, Any]:
     """Return one method's C on one split, its number of columns and the p of its signal."""
     X, y = load_table(task)
-    rows = np.arange(len(y))
-    train, test = train_test_split(rows, test_size=0.3, random_state=seed, stratify=y["event"])
+    train, test = train_test_split(np.arange(len(y)), test_size=0.3, random_state=seed, stratify=y["event"])
     if method != "ours":
         X = pd.get_dummies(X, drop_first=True, dtype=float)
         X = X.fillna(X.iloc[train].median()).fillna(0.0)
     start = time.perf_counter()
     model = make_model(method, "survival", seed=seed, device=device)
-    found = fit_and_score(model, *parts, *SILENCED)
+    found = fit_and_score(model, (X.iloc[train], y[train]), (X.iloc[test], y[test]), *SILENCED)
     found["score"] = found.pop("test_score")
     if method == "ours":
         found |= {"p": model.p_value_, "network": model.network_}
