@@ -333,7 +333,7 @@ def test_a_rule_of_ones_own_chooses_the_network(network):
 
 def test_a_rule_that_chooses_nothing_selects_nothing():
     X, y = linear_response()
-    with pytest.warns(NoFeatureSelectedWarning, match="by rule"):
+    with pytest.warns(NoFeatureSelectedWarning, match="the rule chose none"):
         model = GatedRegressor(rule=lambda table: None, **FAST).fit(X, y)
     assert not model.get_support().any()
     np.testing.assert_allclose(model.predict(X), y.mean())

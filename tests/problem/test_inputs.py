@@ -599,7 +599,7 @@ def test_a_constant_y_holds_no_signal(value):
         model = GatedRegressor(network="linear", training=short_training(), random_state=0).fit(
             X, np.full(200, value)
         )
-    assert model.summary().verdict == "no signal found"
+    assert model.summary().verdict == "no signal"
     np.testing.assert_allclose(model.predict(X), value, rtol=1e-6)
 
 

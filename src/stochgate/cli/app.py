@@ -110,7 +110,7 @@ def report(request: Request) -> None:
 
 @app.command()
 @takes_request(
-    without=("k", "fdr", "evaluate"),
+    without=("k", "alpha", "fdr", "evaluate"),
     out="The table; by default path.csv.",
 )
 def path(request: Request) -> None:

@@ -30,6 +30,10 @@ _EVENT_HELP = (
     "the value that means it was."
 )
 _FDR_HELP = "Choose columns of which at most this share is false on average, such as 0.1."
+_ALPHA_HELP = (
+    "Choose columns only if they show a signal at this level, 0.05 if not given: of tables of noise at most "
+    "this share passes."
+)
 _GROUPS_HELP = (
     "Rows that belong together, such as those of a patient: a column whose equal values say so, or "
     "'COLUMN=PATTERN', a regular expression whose first group is the label."
@@ -45,6 +49,7 @@ OPTIONS: dict[str, Any] = {
     "event": _of(_WHAT, "--event", metavar="COLUMN", help=_EVENT_HELP),
     "task": _of(_WHAT, "--task", metavar="TASK", help=_TASK_HELP),
     "k": _of(_HOW, "--k", metavar="N", help="Choose exactly this many columns."),
+    "alpha": _of(_HOW, "--alpha", metavar="LEVEL", help=_ALPHA_HELP),
     "fdr": _of(_HOW, "--fdr", metavar="SHARE", help=_FDR_HELP),
     "keep": _of(_HOW, "--keep", metavar="COLUMN", help="Always use it; repeat, or put commas between."),
     "exclude": _of(_HOW, "--exclude", "-x", metavar="COLUMN", help="Never use it; as --keep."),

@@ -21,6 +21,8 @@ class Request:
     task : {"classification", "regression"} or None for what the target looks like
     k : int or None
         Choose exactly so many columns.
+    alpha : float or None
+        Level of the test of signal; None for the default of the estimators.
     fdr : float or None
         Choose columns with a false discovery rate of at most this.
     keep, exclude : list of str
@@ -48,6 +50,7 @@ class Request:
     event: str | None = None
     task: str | None = None
     k: int | None = None
+    alpha: float | None = None
     fdr: float | None = None
     keep: list[str] = field(default_factory=list)
     exclude: list[str] = field(default_factory=list)
@@ -76,6 +79,10 @@ class Request:
             raise UsageError("Give either --k or --fdr: with an error rate the number follows from it.")
         if self.k is not None and self.k < 1:
             raise UsageError(f"--k is {self.k}: give a number of columns, at least 1.")
+        if self.alpha is not None and not 0 < self.alpha < 1:
+            raise UsageError(f"--alpha is {self.alpha:g}: give a level between 0 and 1, such as 0.05.")
+        if self.alpha is not None and self.fdr is not None:
+            raise UsageError("Give either --alpha or --fdr: an error rate does without the test of signal.")
         if self.fdr is not None and not 0 < self.fdr < 1:
             raise UsageError(f"--fdr is {self.fdr:g}: give a share between 0 and 1, such as 0.1.")
         if self.fdr is not None and self.row_groups is not None:

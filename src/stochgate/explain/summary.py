@@ -88,8 +88,8 @@ def say_nothing(model: Any) -> str:
 
 
 def _why_nothing(model: Any) -> str:
-    choice: Choice = model._choice
-    if model.lam != "auto" or (choice.recipe.support & ~choice.problem.gates.keep).any():
+    choice: Choice | None = model._choice  # None where lam was given
+    if choice is None or model.lam != "auto" or (choice.recipe.support & ~choice.problem.gates.keep).any():
         return f"at lam={model.lam_:g} no gate is above threshold={model.threshold:g}; try a smaller lam"
     if callable(model.rule):
         return "the rule chose none"

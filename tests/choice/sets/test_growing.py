@@ -8,9 +8,10 @@ import pytest
 from choices import problem_and_folds
 from problems import linear_response, normal_columns
 from stochgate import GatedRegressor, NoFeatureSelectedWarning, Training
+from stochgate.choice.bank import Bank
 from stochgate.choice.defaults import DEFAULTS
 from stochgate.choice.sets import candidates, growing
-from stochgate.choice.sets.cells import Cells
+from stochgate.choice.sets.cells import JOINT, Cells
 from stochgate.choice.sets.growing import grid_of_sizes, grow_sets, judge_sizes, most_gates
 from stochgate.engine import FREE
 from stochgate.metrics import selection_stability
@@ -29,7 +30,7 @@ def grow(X, y, training=SHORT, **parameters):
     """Return the problem, its folds of the first round, and the sets and penalties grown on them."""
     problem, folds = problem_and_folds(X, y, training=training, **parameters)
     folds = folds[:5]
-    return problem, folds, *grow_sets(problem, with_all_rows(folds))[:2]
+    return problem, folds, *grow_sets(problem, Bank(problem.design), with_all_rows(folds))[:2]
 
 
 def few_strong_features():
@@ -49,7 +50,7 @@ def many_weak_features():
 
 @pytest.mark.parametrize("n_gates", [1, 2, 5, 40, 100, 101, 500, 5000])
 def test_sizes_grow_from_1_to_the_most(n_gates):
-    sizes = grid_of_sizes(n_gates)
+    sizes = grid_of_sizes(n_gates, 10_000)
     assert sizes[0] == 1
     assert sizes[-1] == most_gates(n_gates) <= n_gates
     steps = np.diff(sizes)
@@ -62,12 +63,18 @@ def test_few_gates_may_all_be_open_and_of_many_a_share():
     assert most_gates(1_000_000) == DEFAULTS.most_gates
 
 
+@pytest.mark.parametrize(("n_samples", "most"), [(30, 50), (60, 60), (500, 80)])
+def test_of_many_gates_no_set_is_larger_than_there_are_rows_or_50(n_samples, most):
+    assert grid_of_sizes(200, n_samples)[-1] == most
+    assert grid_of_sizes(90, n_samples)[-1] == 90  # of few gates all may be open
+
+
 # ---- sets
 
 
 def test_every_fold_has_a_set_of_every_size():
     _, folds, sets, lams = grow(*linear_response(60, 9), LONGER)
-    sizes = grid_of_sizes(9)
+    sizes = grid_of_sizes(9, 60)
     assert sets.shape == (len(sizes), len(folds) + 1, 9)
     assert (sets.sum(axis=2) == np.array(sizes)[:, None]).all()
     assert lams.shape == (len(sizes),)
@@ -80,7 +87,7 @@ def test_kept_gates_are_in_every_set_and_are_not_counted():
     _, _, sets, _ = grow(*linear_response(60, 9), always_keep=[4, 7])
     assert sets[:, :, [4, 7]].all()
     free = np.delete(sets, [4, 7], axis=2)
-    assert (free.sum(axis=2) == np.array(grid_of_sizes(7))[:, None]).all()
+    assert (free.sum(axis=2) == np.array(grid_of_sizes(7, 60))[:, None]).all()
 
 
 def test_constant_columns_are_in_no_set():
@@ -129,7 +136,7 @@ def test_the_penalty_of_a_size_is_the_one_its_last_gate_closes_at(monkeypatch):
     monkeypatch.setattr(
         growing, "_closing_times", lambda *_: (closing, np.zeros_like(closing), fixed, None)
     )
-    sets, lams, _ = grow_sets(problem, folds)
+    sets, lams, _ = grow_sets(problem, Bank(problem.design), folds)
     assert sets[:3, 0, :4].tolist() == [[1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0]]
     share = (
         9
@@ -146,10 +153,11 @@ def test_sets_of_correlated_columns_are_steadier_in_the_mean_of_seeds():
     y = hidden @ [1, 1, 1, 0, 0, 0] + 0.5 * rng.normal(size=100)
 
     problem, folds = problem_and_folds(X, y, training=LONGER)
+    bank = Bank(problem.design)
 
     def stability(n_seeds):
         every = np.ones_like(folds[:1])
-        draws = (grow_sets(replace(problem, seed=1000 * i), every, n_seeds) for i in range(4))
+        draws = (grow_sets(replace(problem, seed=1000 * i), bank, every, n_seeds) for i in range(4))
         return selection_stability([made[6, 0] for made, *_ in draws])
 
     assert stability(DEFAULTS.n_growing) > stability(1) + 0.1
@@ -160,8 +168,8 @@ def test_a_group_counts_once():
     groups = np.arange(12) % 6  # columns j and j + 6 share a gate
     problem, folds, sets, lams = grow(X, y, feature_groups=groups)
     assert sets.shape[2] == 6
-    assert (sets.sum(axis=2) == np.array(grid_of_sizes(6))[:, None]).all()
-    cells = judge_sizes(problem, sets, lams, folds)
+    assert (sets.sum(axis=2) == np.array(grid_of_sizes(6, 60))[:, None]).all()
+    cells = judge_sizes(problem, "growing", sets, lams, folds)
     assert cells.support.shape[1] == 6
     assert sets[1][:, [0, 1]].all()
 
@@ -169,20 +177,22 @@ def test_a_group_counts_once():
 def test_the_seed_changes_the_sets():
     X, y = normal_columns(60, 20), normal_columns(60, 1, seed=5)[:, 0]
     problem, folds, sets, _ = grow(X, y)
-    again, *_ = grow_sets(problem, with_all_rows(folds))
+    bank = Bank(problem.design)
+    again, *_ = grow_sets(problem, bank, with_all_rows(folds))
     assert np.array_equal(sets, again)
-    other, *_ = grow_sets(replace(problem, seed=problem.seed + 1000), with_all_rows(folds))
+    other, *_ = grow_sets(replace(problem, seed=problem.seed + 1000), bank, with_all_rows(folds))
     assert not np.array_equal(sets, other)
 
 
 # ---- judging
 
 
-def test_a_set_is_judged_by_its_refits_and_supported_by_all_rows():
+@pytest.mark.parametrize("stage", JOINT)
+def test_a_set_is_judged_by_its_refits_and_supported_by_all_rows(stage):
     problem, folds, sets, lams = grow(*linear_response(60, 9))
-    cells = judge_sizes(problem, sets, lams, folds)
+    cells = judge_sizes(problem, stage, sets, lams, folds)
     n = len(cells.lams)
-    assert cells.stage == "growing"
+    assert cells.stage == stage
     assert np.array_equal(cells.opened, sets[:n, :-1])
     assert np.array_equal(cells.settled, sets[:n, :-1])
     assert np.array_equal(cells.support, sets[:n, -1])
@@ -194,7 +204,7 @@ def test_the_set_from_all_rows_need_not_be_the_folds_vote():
     X, y = normal_columns(60, 20), normal_columns(60, 1, seed=5)[:, 0]
     problem, folds, sets, lams = grow(X, y)
     sets[:, -1] = np.roll(sets[:, -1], 7, axis=1)
-    cells = judge_sizes(problem, sets, lams, folds)
+    cells = judge_sizes(problem, "growing", sets, lams, folds)
     assert np.array_equal(cells.support, sets[: len(cells.support), -1])
     assert np.array_equal(cells.opened, sets[: len(cells.support), :-1])
 
@@ -202,7 +212,7 @@ def test_the_set_from_all_rows_need_not_be_the_folds_vote():
 def test_larger_sizes_are_not_tried_where_they_are_clearly_worse():
     problem, folds, sets, lams = grow(*few_strong_features())
     sizes = sets[:, -1].sum(axis=1)
-    cells = judge_sizes(problem, sets, lams, folds)
+    cells = judge_sizes(problem, "growing", sets, lams, folds)
     assert cells.support.sum(axis=1).tolist() == sizes[sizes <= 12].tolist()
     assert len(sets) > len(cells.lams)
 
@@ -210,16 +220,16 @@ def test_larger_sizes_are_not_tried_where_they_are_clearly_worse():
 def test_larger_sizes_are_tried_where_they_gain(monkeypatch):
     monkeypatch.setattr(growing, "DEFAULTS", replace(DEFAULTS, pauses=(12, 40)))
     problem, folds, sets, lams = grow(*many_weak_features())
-    cells = judge_sizes(problem, sets, lams, folds)
+    cells = judge_sizes(problem, "growing", sets, lams, folds)
     assert cells.support.sum(axis=1).tolist() == sets[:, -1].sum(axis=1).tolist()
     assert cells.losses.mean(axis=1).argmin() == len(sets) - 1
 
 
 def test_a_pause_changes_no_size_that_is_judged(monkeypatch):
     problem, folds, sets, lams = grow(*many_weak_features())
-    paused = judge_sizes(problem, sets, lams, folds)
+    paused = judge_sizes(problem, "growing", sets, lams, folds)
     monkeypatch.setattr(growing, "DEFAULTS", replace(DEFAULTS, pauses=()))
-    at_once = judge_sizes(problem, sets, lams, folds)
+    at_once = judge_sizes(problem, "growing", sets, lams, folds)
     assert np.array_equal(paused.support, at_once.support)
     # a stack of other models rounds otherwise, and Adam makes small steps of a bias without gradient
     same = (paused.step == at_once.step) & (paused.shrink == at_once.shrink)
@@ -232,7 +242,7 @@ def test_sets_of_another_network_can_be_judged():
     X, y = linear_response(60, 9)
     _, folds, sets, lams = grow(X, y)
     problem, _ = problem_and_folds(X, y, network="mlp", hidden=(4,), training=SHORT)
-    cells = judge_sizes(problem, sets, lams, folds)
+    cells = judge_sizes(problem, "growing", sets, lams, folds)
     assert np.array_equal(cells.support, sets[: len(cells.support), -1])
 
 
@@ -269,9 +279,9 @@ def test_folds_agree_on_a_few_free_gates(folds, agrees):
 def test_more_seeds_are_trained_where_the_folds_disagree(monkeypatch):
     numbers = []
 
-    def count(problem, folds, n_seeds):
+    def count(problem, bank, folds, n_seeds, pairs):
         numbers.append(n_seeds)
-        return grow_sets(problem, folds, n_seeds)
+        return grow_sets(problem, bank, folds, n_seeds, pairs)
 
     monkeypatch.setattr(candidates, "grow_sets", count)
     for agrees in (True, False):
