@@ -66,7 +66,9 @@ def make_model(data: Data, request: Request, watch: Watch) -> Any:
         check_device(request.device)
     except ValueError as error:
         raise UsageError(str(error).replace("device=", "--device ", 1)) from error
+    level = {} if request.alpha is None else {"alpha": request.alpha}
     return ESTIMATORS[data.task](
+        **level,
         n_features_to_select=request.k,
         always_keep=data.keep or None,
         device=request.device,
@@ -185,7 +187,7 @@ def describe_request(request: Request) -> dict[str, Any]:
     >>> describe_request(Request(data=Path("mice.csv"), target="class", exclude=["Genotype"]))
     {'data': 'mice.csv', 'target': 'class', 'exclude': 'Genotype', 'seed': '0'}
     """
-    names = ("target", "time", "event", "task", "k", "fdr", "keep", "exclude", "row_groups", "sep")
+    names = ("target", "time", "event", "task", "k", "alpha", "fdr", "keep", "exclude", "row_groups", "sep")
     told = {"data": request.data.name}
     for name in (*names, "seed"):
         value = getattr(request, name)
