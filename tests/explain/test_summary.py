@@ -19,8 +19,8 @@ from stochgate.datasets import make_noise
 from stochgate.explain.direction import find_directions, read_direction, waypoints
 from stochgate.explain.leave_one_out import rises_without
 from stochgate.explain.stand_ins import correlations, find_stand_ins
-from stochgate.explain.summary import judge, wilson_interval
-from stochgate.explain.summary_table import COLUMNS
+from stochgate.explain.summary import hint, wilson_interval
+from stochgate.explain.summary_table import COLUMNS, say_p
 from stochgate.problem.problem import Problem
 from stochgate.problem.rows import LEARNS
 
@@ -184,7 +184,7 @@ def test_direction_of_a_cox_model_is_that_of_the_hazard():
     row = by_feature(summary)[0]
     assert (row["direction"], row["direction_of"]) == ("+", None)
     assert row["loss_without"] > 2 * row["loss_without_error"] > 0
-    assert summary.verdict != "no signal found"
+    assert summary.has_signal
 
 
 def test_a_direction_needs_three_quarters_of_the_change():
@@ -247,44 +247,115 @@ def test_sparse_columns_are_summed_up_as_dense_ones():
 # ---- verdict and hints
 
 
+NOTHING = "No feature was selected: no signal shows beyond chance"
+
+
 def test_noise_has_no_signal_and_no_features(noise_fit):
     summary = noise_fit.summary()
-    assert (summary.verdict, summary.n_features, len(summary.features)) == ("no signal found", 0, 0)
+    assert (summary.verdict, summary.n_features, len(summary.features)) == ("no signal", 0, 0)
+    assert (summary.p, summary.alpha) == (noise_fit.p_value_, 0.05)
+    assert not summary.has_signal
     assert list(summary.features.columns) == list(COLUMNS)
-    assert "No signal shows beyond chance." in summary.text
+    assert "reach" not in summary.text
     assert "evaluate(" in summary.text
+
+
+def test_where_nothing_is_selected_the_way_out_is_named(noise_fit):
+    (told,) = noise_fit.summary().hints
+    assert told.startswith(f"{NOTHING} ({say_p(noise_fit.p_value_)}, alpha = 0.05); ")
+    for way in ("more rows", "a larger alpha", "n_features_to_select=k"):
+        assert way in told
+    assert noise_fit.summary().text.count(NOTHING) == 1
+
+
+def test_the_warning_says_what_the_summary_says(noise_fit):
+    problem = noise_fit._choice.problem
+    with pytest.warns(NoFeatureSelectedWarning) as caught:
+        model = GatedRegressor(**FAST).fit(problem.X, problem.target.rows["y"][:, 0].numpy())
+    assert [str(each.message) for each in caught] == list(model.summary().hints)
 
 
 def test_features_asked_for_do_not_make_a_signal(noise_fit):
     at_size = noise_fit.at(k=3).summary()
-    assert (at_size.verdict, at_size.n_features) == ("no signal found", 3)
+    assert (at_size.verdict, at_size.n_features) == ("no signal", 3)
     problem = noise_fit._choice.problem
     asked = (
         GatedRegressor(n_features_to_select=3, **FAST)
         .fit(problem.X, problem.target.rows["y"][:, 0])
         .summary()
     )
-    assert (asked.verdict, asked.n_features) == ("no signal found", 3)
-    assert "asked for" in asked.text
+    assert (asked.verdict, asked.n_features) == ("no signal", 3)
+    for summary in (at_size, asked):
+        first = summary.text.splitlines()[0]
+        assert first.startswith(f"no signal ({say_p(summary.p)}): 3 of 40 features")
+        assert first.endswith("; these were asked for")
+        assert NOTHING not in summary.text
 
 
 @pytest.mark.parametrize(
-    ("signal", "frequency", "verdict", "told"),
+    ("p", "verdict", "advice"),
     [
-        (Signal(0.6, 0.1, True), 1.0, "clear signal", []),
-        (Signal(0.4, 0.1, True), 1.0, "weak signal", ["below 5 standard errors"]),
-        (Signal(0.6, 0.1, True), 0.6, "clear signal", ["60% open"]),
-        (Signal(0.6, 0.1, False), 1.0, "no signal found", ["asked for"]),
-        (Signal(0.1, 0.1, True), 1.0, "weak signal", ["columns tell more"]),
-        (Signal(0.1, 0.1, True), 0.6, "weak signal", ["columns tell more", "60% open"]),
+        (0.004, "clear signal", ""),
+        (0.03, "weak signal", "treat these as candidates"),
+        (0.4, "no signal", "these were asked for"),
     ],
 )
-def test_a_clear_signal_is_sure_and_agreed_on(linear_fit, signal, frequency, verdict, told):
+def test_a_verdict_has_its_p_and_its_advice(linear_fit, p, verdict, advice):
+    choice = replace(linear_fit._choice, signal=Signal(0.6, 0.1, p, 0.05))
+    model = linear_fit.at(k=2)
+    model._choice, model._summary = choice, None
+    summary = model.summary()
+    assert (summary.verdict, summary.advice) == (verdict, advice)
+    first = summary.text.splitlines()[0]
+    assert first.startswith(f"{verdict} (p = {p}): 2 of 6 features")
+    assert first.endswith(f"; {advice}" if advice else "network linear")
+    assert "up to 0.005, weak up to alpha = 0.05." in summary.text
+    assert first in summary._repr_html_()
+
+
+def test_a_level_below_that_of_a_clear_signal_leaves_no_weak_one(linear_fit):
+    strict = replace(linear_fit.summary(), alpha=0.001)
+    assert strict.levels.endswith("the signal is clear up to alpha = 0.001.")
+
+
+def test_p_is_rounded_so_that_it_does_not_meet_a_level_it_exceeds():
+    assert [say_p(p) for p in (0.0501, 0.05, 0.0499, 0.005, 0.00503)] == [
+        "p = 0.051",
+        "p = 0.05",
+        "p = 0.05",
+        "p = 0.005",
+        "p = 0.0051",
+    ]
+    assert [say_p(p) for p in (0.001, 1.0, 1e-9)] == ["p = 0.001", "p = 1", "p < 0.001"]
+
+
+@pytest.mark.parametrize(
+    ("frequency", "p", "told"), [(1.0, 0.001, []), (0.6, 0.001, ["60% open"]), (0.6, 0.4, [])]
+)
+def test_folds_that_do_not_agree_are_pointed_out(linear_fit, frequency, p, told):
     choice = linear_fit._choice
+    signal = replace(choice.signal, p=p)
     choice = replace(choice, signal=signal, frequency=np.full_like(choice.frequency, frequency))
-    given, hints = judge(choice, np.array([0, 1]))
-    assert given == verdict
-    assert all(text in hint for text, hint in zip(told, hints, strict=True))
+    hints = list(hint(linear_fit, choice))
+    assert all(text in each for text, each in zip(told, hints, strict=True))
+
+
+def test_that_no_feature_was_left_out_is_said_unless_they_were_asked_for():
+    X, y = linear_response(200, 2)
+    told = "No feature was left out; n_features_to_select=k"
+    assert told in GatedRegressor(**FAST).fit(X, y).summary().text
+    assert told not in GatedRegressor(n_features_to_select=2, **FAST).fit(X, y).summary().text
+    assert told not in GatedRegressor(always_keep=[0, 1], **FAST).fit(X, y).summary().text
+    assert told not in GatedRegressor(**FAST).fit(X[:, :1], y).summary().text
+
+
+def test_a_headline_takes_the_place_of_the_verdict(linear_fit):
+    summary = replace(linear_fit.summary(), headline="Found at a false discovery rate of 0.1: 'a'.")
+    first, second = summary.text.splitlines()[:2]
+    assert first == summary.headline
+    assert second.startswith("2 of 6 features")
+    assert "signal" not in summary.text
+    assert "p:" not in summary.text
 
 
 def test_verdict_gain_and_size_are_those_of_the_fit(linear_fit):
@@ -294,7 +365,8 @@ def test_verdict_gain_and_size_are_those_of_the_fit(linear_fit):
     assert (summary.n_features, summary.n_features_in, summary.n_folds) == (2, 6, 5)
     assert (summary.network, summary.lam) == ("linear", linear_fit.lam_)
     first, gain = summary.text.splitlines()[:2]
-    assert first == f"clear signal: 2 of 6 features, lam {summary.lam:.3g}, network linear"
+    clear = f"clear signal ({say_p(linear_fit.p_value_)})"
+    assert first == f"{clear}: 2 of 6 features, lam {summary.lam:.3g}, network linear"
     assert f"{signal.gain:.3f} ± {signal.error:.3f}" in gain
 
 
@@ -311,6 +383,7 @@ def test_a_given_lam_leaves_names_and_gates():
     assert summary.features["direction"].isna().all()
     assert "lam was given" in summary.text
     assert "loss without  " not in summary.text
+    assert "p:" not in summary.text
     assert pickle.loads(pickle.dumps(model)).summary().n_features == summary.n_features
 
 

@@ -1,6 +1,6 @@
 """Small fitted models of every kind, and their pages."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,10 @@ KINDS = (
     "mixed",
     "numbers",
     "survival",
+    "weak",
     "nothing",
+    "asked",
+    "found",
     "lam",
     "sparse",
     "exactly",
@@ -104,6 +107,27 @@ def _nothing():
     with pytest.warns(NoFeatureSelectedWarning):
         model = quick(GatedClassifier).fit(X, y)
     return Fitted(model, X, y)
+
+
+def _weak():
+    X = normal_columns(120, 8)
+    y = 0.27 * X[:, 0] + normal_columns(120, 1, seed=100)[:, 0]
+    return Fitted(quick(GatedRegressor).fit(X, y), X, y)
+
+
+def _asked():
+    """Return a model of so many features although there is no signal."""
+    X, y = normal_columns(80, 5), np.arange(80) % 2
+    return Fitted(quick(GatedClassifier, n_features_to_select=2).fit(X, y), X, y)
+
+
+def _found():
+    """Return a model of features that something else has found."""
+    X, y = two_classes()
+    model = quick(GatedClassifier, always_keep=[0, 1]).fit(X[:, :2], y)
+    headline = "Found at a false discovery rate of 0.1: 'a' (q 0.01), 'b' (q 0.02)."
+    model._summary = replace(model.summary(), headline=headline, n_features_in=6, n_kept=0)
+    return Fitted(model, X[:, :2], y)
 
 
 def _lam():

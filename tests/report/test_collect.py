@@ -39,10 +39,13 @@ def test_features_are_those_of_the_summary(each):
 def test_scores_and_losses_are_those_of_the_summary(each):
     summary, chosen = each.model.summary(), each.data["chosen"]
     assert chosen["verdict"] == summary.verdict
+    assert (chosen["p"], chosen["headline"]) == (summary.p, summary.headline)
+    assert (chosen["advice"], chosen["levels"]) == (summary.advice, summary.levels)
+    assert chosen["signal"] == (None if summary.verdict is None else summary.signal)
     assert chosen["hints"] == list(summary.hints)
     assert chosen["scores"] == to_plain(summary.scores)
     assert chosen["losses"] == to_plain(summary.losses)
-    assert chosen["n_columns"] == each.model.n_features_in_
+    assert chosen["n_columns"] == summary.n_features_in
 
 
 def test_selected_are_the_models_features(each):
@@ -268,7 +271,9 @@ def test_models_of_other_kinds_are_refused_with_advice():
 
 def test_all_kinds_are_covered(get):
     verdicts = {kind: get(kind).data["chosen"]["verdict"] for kind in KINDS}
-    assert verdicts["nothing"] == "no signal found"
+    assert verdicts["nothing"] == "no signal"
+    assert verdicts["weak"] == "weak signal"
+    assert verdicts["classes"] == "clear signal"
     assert get("nothing").data["chosen"]["n_features"] == 0
     assert verdicts["lam"] is None
     assert len(get("exactly").data["selected"]) == 3

@@ -10,6 +10,7 @@ import pytest
 from report_models import HOSTILE
 from wide_model import N_COLUMNS, WideModel
 
+from stochgate.explain.summary_table import say_p
 from stochgate.report import collect, render, write_report
 from stochgate.report.elements import Html, join, table, tag
 from stochgate.report.page import read_library, to_script_json
@@ -231,29 +232,86 @@ def test_elements_escape_all_but_html():
     assert 'class="number"' in made
 
 
-BASE = {"n_columns": 50, "score_name": "accuracy", "lam": 0.2, "losses": {}}
+def words_of(page):
+    """Return all text of a page in one line."""
+    return " ".join(" ".join(Reader(page).texts.values()).split())
+
+
+@pytest.mark.parametrize("kind", ["classes", "survival", "weak", "nothing", "asked", "exactly"])
+def test_p_and_verdict_are_those_of_the_summary(get, kind):
+    found = get(kind)
+    summary, words = found.model.summary(), words_of(found.page)
+    signal = f"{summary.signal[0].upper()}{summary.signal[1:]}"
+    assert f"{signal}: " in words
+    assert summary.signal in summary.text
+    told = re.findall(r"p [=<] [\d.e-]+\d", words.split("Log-rank")[0])
+    assert set(told) == {say_p(summary.p)}
+    verdicts = {"clear signal", "weak signal", "no signal"}
+    text = words.split("What the words mean")[0].lower()
+    assert {verdict for verdict in verdicts if verdict in text} == {summary.verdict}
+
+
+def test_a_weak_signal_has_candidates(get):
+    for text in (Reader(get("weak").page).texts[None], get("weak").model.summary().text):
+        assert "; treat these as candidates" in text
+    assert "candidates" not in words_of(get("classes").page)
+
+
+def test_without_a_signal_nothing_was_found_and_the_way_out_is_named(get):
+    words = words_of(get("nothing").page)
+    assert "so the model predicts the base rate." in words
+    for way in ("more rows", "a larger alpha", "n_features_to_select=k"):
+        assert words.count(way) == 1
+    for kind in ("nothing", "asked"):
+        assert "Found" not in words_of(get(kind).page)
+    assert "these were asked for." in words_of(get("asked").page)
+
+
+def test_a_headline_explains_all_that_was_found(get):
+    found = get("found")
+    words = words_of(found.page)
+    assert f"{found.model.summary().headline} 2 of 6 columns reach accuracy" in words
+    assert "signal" not in words
+    assert "asked for settles the number" in words
+    assert "always" not in Reader(found.page).texts["stability"]
+
+
+BASE = {"n_columns": 50, "score_name": "accuracy", "lam": 0.2, "losses": {}, "headline": None}
+CLEAR = {"signal": "clear signal (p = 0.001)", "has_signal": True, "advice": ""}
 
 
 @pytest.mark.parametrize(
     ("chosen", "expected"),
     [
-        ({"scores": {"selected": 0.9, "all": 0.9, "none": 0.5}}, "4 of 50 columns predict as well as all"),
+        (
+            {"scores": {"selected": 0.9, "all": 0.9, "none": 0.5}},
+            "Clear signal (p = 0.001): 4 of 50 columns predict as well as all of them (accuracy 0.900",
+        ),
         ({"scores": {"selected": 0.87, "all": 0.9, "none": 0.5}}, "predict nearly as well as all of them"),
         ({"scores": {"selected": 0.7, "all": 0.9, "none": 0.5}}, "predict less well than all of them"),
         ({"scores": {"selected": 0.7, "all": None, "none": 0.5}}, "4 of 50 columns reach accuracy 0.700"),
         ({"scores": {"selected": None}}, "how well they predict was not measured"),
-        ({"scores": {}, "verdict": None}, "open at the given penalty lam = 0.2"),
-        ({"scores": {}, "verdict": "no signal found"}, "4 columns are listed as asked"),
+        ({"scores": {}, "signal": None}, "open at the given penalty lam = 0.2"),
         (
-            {"scores": {}, "verdict": "no signal found", "n_features": 0},
-            "none of 50 columns predicts beyond",
+            {
+                "scores": {"selected": 0.6, "all": 0.6, "none": 0.5},
+                "has_signal": False,
+                "advice": "so be it",
+            },
+            "4 of 50 columns reach accuracy 0.600 on held-out rows, all columns 0.600, no column 0.500; so",
         ),
-        ({"scores": {}, "n_features": 0}, "There is a signal, but no column was chosen"),
+        ({"scores": {}, "n_features": 0}, "Clear signal (p = 0.001): no column was chosen, so the model"),
+        ({"scores": {"selected": 0.9}, "headline": "Found: a."}, "Found: a. 4 of 50 columns reach"),
+        ({"scores": {}, "headline": "Found: no column.", "n_features": 0}, "Found: no column."),
+        (
+            {"scores": {"selected": 0.9, "all": 0.8, "none": 0.5}, "n_features": 50},
+            "50 of 50 columns reach accuracy 0.900",
+        ),
         ({"scores": {"selected": 0.9, "all": 0.9}, "n_features": 1}, "1 of 50 columns predicts as well"),
     ],
 )
 def test_the_verdict_is_a_sentence(chosen, expected):
-    said = say_verdict({**BASE, "n_features": 4, "verdict": "clear signal", **chosen})
+    said = say_verdict({**BASE, **CLEAR, "n_features": 4, **chosen})
     assert expected in said
     assert said.endswith(".")
 
@@ -263,7 +321,7 @@ def test_a_loss_far_behind_is_no_tie_whatever_the_score_says():
         "scores": {"selected": 0.9, "all": 0.9, "none": 0.5},
         "losses": {"selected": 0.5, "all": 0.1, "none": 0.6},
     }
-    said = say_verdict({**BASE, "n_features": 4, "verdict": "clear signal", **reached})
+    said = say_verdict({**BASE, **CLEAR, "n_features": 4, **reached})
     assert "less well than all of them" in said
 
 
@@ -271,11 +329,3 @@ def test_numbers_are_written_for_people():
     assert number(-0.0001) == "0.000"
     assert number(-1.5, 1) == "\N{MINUS SIGN}1.5"
     assert count(2, "class") == "2 classes"
-
-
-def test_that_no_column_can_be_spared_is_said():
-    chosen = {"n_features": 5, "n_columns": 5, "verdict": "clear signal", "score_name": "accuracy"}
-    chosen |= {"scores": {"selected": 0.9, "all": 0.9, "none": 0.5}, "losses": {}, "lam": 0.1}
-    told = say_verdict({**chosen, "was_asked_for": False})
-    assert told.startswith("No column could be spared: all 5 reach accuracy 0.900")
-    assert "5 of 5 columns predict" in say_verdict({**chosen, "was_asked_for": True})

@@ -20,7 +20,11 @@ from stochgate.explain.by_size import best_by_size
 
 WIDTH_OF_FILES = 120  # where the output goes to no terminal
 LONGEST_CELL = 80
-_HONEST = "evaluate(model, X, y) gives"
+_AS_OPTIONS = {  # what is called otherwise in Python
+    "evaluate(model, X, y) gives": "select --evaluate gives",
+    "n_features_to_select=k": "--k=k",
+    "a larger alpha": "a larger --alpha",
+}
 
 
 class Screen:
@@ -81,16 +85,13 @@ class Screen:
             self.say("  (--exclude leaves columns out.)", style="yellow")
         head, cells = found.summary._head(), found.summary._cells()
         self.results.print()
-        if found.headline is not None:
-            self.say(found.headline)
         for i, line in enumerate(head):
             self.say(line, style="bold" if i == 0 else "")
         if len(cells) > 1:
             self.table(cells[0], cells[1:])
-        if found.features.shape[0] > 1 and found.summary.n_features == found.summary.n_features_in:
-            self.say("No column could be spared; --k 10 chooses the ten that predict best together.")
         for line in found.summary._notes():
-            line = line.replace(_HONEST, "select --evaluate gives")  # this is no Python
+            for name, option in _AS_OPTIONS.items():
+                line = line.replace(name, option)
             self.results.print(Text(plain(line), style="dim"))
         if found.evaluation is not None:
             self.results.print()

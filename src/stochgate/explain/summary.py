@@ -43,7 +43,7 @@ def summarize(model: Any) -> Summary:
         n_features=int(model.support_.sum()),
         n_features_in=model.n_features_in_,
         lam=float(model.lam_),
-        hints=(GIVEN,),
+        hints=(GIVEN,) if rows else (say_nothing(model), GIVEN),
     )
     if choice is None:
         return summary
@@ -75,9 +75,16 @@ def hint(model: Any, choice: Choice) -> Iterator[str]:
     own = gates[~keep[gates]]
     if len(own) == 0 and not keep.all() and model.n_features_to_select is None:
         yield say_nothing(model)
-    elif len(own) and choice.signal.found and choice.frequency[own].mean() < AGREED - 1e-9:  # it is rounded
+    if not (len(own) and choice.signal.found):
+        return
+    if choice.frequency[own].mean() < AGREED - 1e-9:  # it is rounded
         share = f"{choice.frequency[own].mean():.0%}"
         yield f"The folds do not agree on the features: on average {share} open a selected one."
+    if len(gates) == len(keep) > 1 and _chose_freely(model):
+        yield (
+            "No feature was left out; n_features_to_select=k selects k features, those that predict best "
+            "together."
+        )
 
 
 def say_nothing(model: Any) -> str:
@@ -92,18 +99,24 @@ def _why_nothing(model: Any) -> str:
     if choice is None or model.lam != "auto" or (choice.recipe.support & ~choice.problem.gates.keep).any():
         return f"at lam={model.lam_:g} no gate is above threshold={model.threshold:g}; try a smaller lam"
     if callable(model.rule):
-        return "the rule chose none"
+        return "the rule chose none; n_features_to_select=k selects k features all the same"
     p = say_p(choice.signal.p)
     if choice.signal.found:
         rival = "the kept features alone" if choice.problem.gates.keep.any() else "the base rate"
         return (
-            f"there is a signal ({p}), but no set of features beats {rival} on held-out rows; "
-            "n_features_to_select=k selects k features all the same"
+            f"there is a {choice.signal.verdict} ({p}), but no set of features beats {rival} on held-out "
+            "rows; more rows may show one that does, and n_features_to_select=k selects k features all the "
+            "same"
         )
     return (
-        f"no signal shows beyond chance ({p}, alpha = {choice.signal.alpha:g}); a larger alpha asks for "
-        "less, and n_features_to_select=k selects k features whatever p is"
+        f"no signal shows beyond chance ({p}, alpha = {choice.signal.alpha:g}); more rows may show one, a "
+        "larger alpha asks for less, and n_features_to_select=k selects k features whatever p is"
     )
+
+
+def _chose_freely(model: Any) -> bool:
+    """Return whether neither a number of features, a penalty nor a rule of the user's own was given."""
+    return model.n_features_to_select is None and model.lam == "auto" and not callable(model.rule)
 
 
 def spare(rows: list[dict[str, Any]]) -> tuple[str, ...]:

@@ -1,10 +1,13 @@
 """What a person acts on: the selected features, what stands behind each, and a verdict."""
 
 from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, Context
 from html import escape
 from typing import Any
 
 import numpy as np
+
+from stochgate.choice.defaults import DEFAULTS
 
 _NAN = float("nan")
 COLUMNS: dict[str, Any] = {  # and what stands where nothing is known
@@ -21,15 +24,22 @@ COLUMNS: dict[str, Any] = {  # and what stands where nothing is known
     "members": (),
 }
 HEADER = ("feature", "gate", "frequency", "direction", "loss without")
-LEGEND = (
-    "frequency: share of the {n_folds} folds that open the feature, with a 95 % interval as if the folds "
-    "were independent.",
-    "direction: of the model's output (prediction, log-odds, log hazard) as the feature grows; of text, "
-    "its values from the highest output to the lowest.",
-    "loss without: rise of the held-out loss when the model is trained again without the feature.",
-    "These numbers come from the rows that made the choice; evaluate(model, X, y) gives the honest score.",
+LEGEND = {
+    "frequency": (
+        "share of the {n_folds} folds that open the feature, with a 95 % interval as if the folds were "
+        "independent."
+    ),
+    "direction": (
+        "of the model's output (prediction, log-odds, log hazard) as the feature grows; of text, its "
+        "values from the highest output to the lowest."
+    ),
+    "loss without": "rise of the held-out loss when the model is trained again without the feature.",
+}
+HONEST = (
+    "These numbers come from the rows that made the choice; evaluate(model, X, y) gives the honest score."
 )
 MOST_ROWS = 30
+_TWO_DIGITS = Context(prec=2, rounding=ROUND_CEILING)
 
 
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
@@ -79,7 +89,9 @@ class Summary:
     hints : tuple of str
     headline : str or None
         What takes the place of the verdict where another question was asked, such as an error rate.
-    signal, advice, text : str
+    has_signal : bool
+        Whether the verdict is a clear or a weak signal.
+    signal, advice, levels, text : str
     """
 
     features: Any
@@ -101,6 +113,11 @@ class Summary:
     headline: str | None = None
 
     @property
+    def has_signal(self) -> bool:
+        """Whether p is at most alpha."""
+        return self.p is not None and self.alpha is not None and self.p <= self.alpha
+
+    @property
     def signal(self) -> str:
         """The verdict with its p, such as "weak signal (p = 0.03)"."""
         beside = " beside the kept features" if self._is_beside else ""
@@ -114,6 +131,16 @@ class Summary:
         return {"weak signal": "treat these as candidates", "no signal": "these were asked for"}.get(
             str(self.verdict), ""
         )
+
+    @property
+    def levels(self) -> str:
+        """What p is, and which verdict it leads to; empty where it was not asked for."""
+        if self.p is None or self.alpha is None or self.headline is not None:
+            return ""
+        means = "how rarely columns that have nothing to do with y would look as these do"
+        clear, weak = DEFAULTS.clear_level, f"alpha = {self.alpha:g}"
+        upto = weak if self.alpha <= clear else f"{clear:g}, weak up to {weak}"
+        return f"{means}; the signal is clear up to {upto}."
 
     @property
     def _is_beside(self) -> bool:
@@ -155,16 +182,20 @@ class Summary:
         for name, values in ((self.score_name, self.scores), ("loss", self.losses)):
             selected, every, none = (values.get(of, np.nan) for of in ("selected", "all", "none"))
             if not np.isnan(selected + every):
-                reached = f"{self.n_features} of {self.n_features_in} columns reach {selected:.3f}"
-                lines.append(f"held-out {name}: {reached}, all columns {every:.3f}, no column {none:.3f}")
+                own = f"{self.n_features} of {self.n_features_in} columns reach {selected:.3f}, "
+                own = own if self.n_features else ""
+                lines.append(f"held-out {name}: {own}all columns {every:.3f}, no column {none:.3f}")
         return lines
 
     def _notes(self) -> list[str]:
         more = len(self.features) - MOST_ROWS
         cut = [f"... and {more} more features: see the table `features`."] if more > 0 else []
-        legend = LEGEND if self.n_features else LEGEND[-1:]
-        told = [] if self.verdict is None else [line.format(n_folds=self.n_folds) for line in legend]
-        return [*cut, *self.hints, *told]
+        if self.verdict is None:
+            return [*cut, *self.hints]
+        p = [f"p: {self.levels}"] if self.levels else []
+        shown = {name for header in self._cells()[:1] for name in header}
+        legend = [f"{name}: {text}" for name, text in LEGEND.items() if name in shown]
+        return [*cut, *self.hints, *p, *(line.format(n_folds=self.n_folds) for line in legend), HONEST]
 
     def _cells(self) -> list[tuple[str, ...]]:
         """Return the table as texts, header first, without columns of which nothing is known."""
@@ -176,13 +207,17 @@ class Summary:
 def say_p(p: float) -> str:
     """Return a p-value in words; 999 permutations go down to 0.001.
 
+    It is rounded up, so that none looks as if it met a level that it exceeds.
+
     Examples
     --------
     >>> from stochgate.explain.summary_table import say_p
-    >>> say_p(0.4123), say_p(0.001), say_p(2e-9)
-    ('p = 0.41', 'p = 0.001', 'p < 0.001')
+    >>> say_p(0.4123), say_p(0.05), say_p(0.0503), say_p(2e-9)
+    ('p = 0.42', 'p = 0.05', 'p = 0.051', 'p < 0.001')
     """
-    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
+    if p < 0.001:
+        return "p < 0.001"
+    return f"p = {float(_TWO_DIGITS.create_decimal(repr(float(p)))):g}"
 
 
 def _texts(row: dict[str, Any]) -> tuple[str, ...]:

@@ -45,9 +45,8 @@ def describe_path(model: Any, columns: Columns) -> dict[str, Any] | None:
     points = [
         _describe_point(best, at, before, rank, columns) for before, at in zip(befores, sizes, strict=True)
     ]
-    has_gain = summary.verdict != "no signal found"  # or a share of it says nothing
-    for point in points:
-        point["share"] = _share(point["loss"], none, every) if has_gain else None
+    for point in points:  # of no gain beyond chance a share says nothing
+        point["share"] = _share(point["loss"], none, every) if summary.has_signal else None
     return {"points": points, "chosen": sizes.index(len(selected)), "none": none, "all": every}
 
 

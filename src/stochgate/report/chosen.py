@@ -19,6 +19,12 @@ def describe_choice(model: Any, columns: Columns) -> dict[str, Any]:
         "n_features": summary.n_features,
         "n_columns": summary.n_features_in,
         "verdict": summary.verdict,
+        "p": summary.p,
+        "has_signal": summary.has_signal,
+        "signal": None if summary.verdict is None else summary.signal,
+        "advice": summary.advice,
+        "levels": summary.levels,
+        "headline": None if summary.headline is None else to_text(summary.headline, 2000),
         "hints": list(summary.hints),
         "remarks": [to_text(remark, 2000) for remark in getattr(model, "remarks_", [])],
         "score_name": summary.score_name,
@@ -65,12 +71,13 @@ def describe_evaluation(evaluation: Any) -> dict[str, Any] | None:
 
 
 def describe_stability(model: Any, evaluation: Any, columns: Columns) -> dict[str, Any] | None:
-    """Return how often the folds chose each feature, the most frequent; None where lam was given.
+    """Return how often the folds chose each feature, the most frequent.
 
-    With an evaluation also how many of its folds, which repeat the whole selection, chose it.
+    With an evaluation also how many of its folds, which repeat the whole selection, chose it. None where
+    the folds had no say: where lam was given, or a headline tells how the features were found.
     """
     frequency = getattr(model, "selection_frequency_", None)
-    if frequency is None:
+    if frequency is None or model.summary().headline is not None:
         return None
     ever = np.flatnonzero((frequency > 0) | model.support_)
     order = ever[np.lexsort((ever, ~model.support_[ever], -frequency[ever]))]

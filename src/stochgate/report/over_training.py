@@ -13,7 +13,7 @@ MOST_SNAPSHOTS = 60
 
 
 def describe_gates(model: Any, columns: Columns) -> dict[str, Any] | None:
-    """Return the gates at each snapshot of training; None for a model that has not kept them.
+    """Return the gates at each snapshot of training; None where none were kept, or none made the choice.
 
     Of the features that were not chosen the half that is shown are the most important ones, the others
     are spread evenly over the rest.
@@ -24,7 +24,7 @@ def describe_gates(model: Any, columns: Columns) -> dict[str, Any] | None:
     columns : Columns
     """
     history = getattr(model, "gate_history_", None)
-    if history is None or len(history["step"]) < 2:
+    if history is None or len(history["step"]) < 2 or model.summary().headline is not None:
         return None
     order = np.argsort(-model.feature_importances_, kind="stable")
     chosen, others = order[model.support_[order]], order[~model.support_[order]]

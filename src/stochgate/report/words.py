@@ -99,41 +99,44 @@ def say_verdict(chosen: dict[str, Any]) -> str:
     Examples
     --------
     >>> from stochgate.report.words import say_verdict
-    >>> chosen = {"n_features": 12, "n_columns": 7129, "verdict": "clear signal", "score_name": "accuracy"}
-    >>> chosen["scores"] = {"selected": 0.95, "all": 0.951, "none": 0.65}
-    >>> say_verdict({**chosen, "losses": {}, "was_asked_for": False, "lam": 0.1})
-    '12 of 7,129 columns predict as well as all of them: accuracy 0.950 on held-out rows, all columns 0.951, no column 0.650.'
+    >>> chosen = {"n_features": 12, "n_columns": 7129, "signal": "weak signal (p = 0.03)", "headline": None}
+    >>> chosen |= {"has_signal": True, "advice": "treat these as candidates", "score_name": "accuracy"}
+    >>> chosen |= {"scores": {"selected": 0.9, "all": 0.9, "none": 0.6}, "losses": {}}
+    >>> say_verdict(chosen)
+    'Weak signal (p = 0.03): 12 of 7,129 columns predict as well as all of them (accuracy 0.900 on held-out rows, all columns 0.900, no column 0.600); treat these as candidates.'
     """  # noqa: E501
-    n, of = chosen["n_features"], f"{chosen['n_features']:,} of {count(chosen['n_columns'], 'column')}"
-    if chosen["verdict"] is None:
+    if chosen["headline"] is not None:
+        return f"{chosen['headline']} {_say_worth(chosen)}." if chosen["n_features"] else chosen["headline"]
+    if chosen["signal"] is None:
         given = f"open at the given penalty lam = {chosen['lam']:.3g}"
         unsure = "nothing was compared, so it is not known how sure that is"
-        return f"{of} {_verb(n, 'is', 'are')} {given}; {unsure}."
-    if chosen["verdict"] == "no signal found":
-        if n == 0:
-            every = count(chosen["n_columns"], "column")
-            return f"Nothing was chosen: none of {every} predicts beyond chance."
-        return (
-            f"No signal shows beyond chance; {count(n, 'column')} {_verb(n, 'is', 'are')} listed as asked."
-        )
-    scores, name = chosen["scores"], score_word(chosen["score_name"])
-    selected, every, none = (scores.get(part) for part in ("selected", "all", "none"))
+        return f"{_share_of_columns(chosen)} {verb(chosen['n_features'], 'is', 'are')} {given}; {unsure}."
+    advice = f"; {chosen['advice']}" if chosen["advice"] else ""
+    return f"{chosen['signal'][:1].upper()}{chosen['signal'][1:]}: {_say_worth(chosen)}{advice}."
+
+
+def _say_worth(chosen: dict[str, Any]) -> str:
+    """Return how well the chosen columns predict."""
+    n, of = chosen["n_features"], _share_of_columns(chosen)
+    selected, every, none = (chosen["scores"].get(part) for part in ("selected", "all", "none"))
     if n == 0:
-        return "There is a signal, but no column was chosen: the model predicts the base rate."
+        return "no column was chosen, so the model predicts the base rate"
     if selected is None:
-        return f"{of} {_verb(n, 'was', 'were')} taken; how well they predict was not measured."
-    without = "" if none is None else f", no column {number(none)}"
-    if n == chosen["n_columns"] > 1 and not chosen["was_asked_for"]:
-        spared = f"No column could be spared: all {n:,} reach {name} {number(selected)} on held-out rows"
-        return f"{spared}{without}. n_features_to_select=10 gives the ten that predict best together."
-    if every is None:
-        return f"{of} {_verb(n, 'reaches', 'reach')} {name} {number(selected)} on held-out rows{without}."
-    well = f"{_verb(n, 'predicts', 'predict')} {_compare(chosen)}"
-    reached = f"{name} {number(selected)} on held-out rows, all columns {number(every)}"
-    return f"{of} {well}: {reached}{without}."
+        return f"{of} {verb(n, 'was', 'were')} taken, and how well they predict was not measured"
+    others = [("all columns", every), ("no column", none)]
+    reached = f"{score_word(chosen['score_name'])} {number(selected)} on held-out rows"
+    reached += "".join(f", {name} {number(score)}" for name, score in others if score is not None)
+    if every is None or n == chosen["n_columns"] or not chosen["has_signal"]:
+        return f"{of} {verb(n, 'reaches', 'reach')} {reached}"
+    return f"{of} {verb(n, 'predicts', 'predict')} {_compare(chosen)} ({reached})"
 
 
-def _verb(n: int, one: str, many: str) -> str:
+def _share_of_columns(chosen: dict[str, Any]) -> str:
+    return f"{chosen['n_features']:,} of {count(chosen['n_columns'], 'column')}"
+
+
+def verb(n: int, one: str, many: str) -> str:
+    """Return the form of a verb that a number asks for."""
     return one if n == 1 else many
 
 

@@ -22,9 +22,6 @@ ARROWS = {"+": "↑", "-": "↓", "mixed": "↕"}
 def draw_answer(data: dict[str, Any]) -> Html:
     """Return the top of the page: title, verdict, the numbers behind it and what to be wary of."""
     chosen = data["chosen"]
-    found_nothing = (
-        chosen["verdict"] == "no signal found" and chosen["n_features"] == 0
-    )  # as the verdict says
     return tag(
         "header",
         tag("p", "Feature selection report", class_="eyebrow"),
@@ -33,7 +30,7 @@ def draw_answer(data: dict[str, Any]) -> Html:
         _facts(data),
         tag("p", say_question(data["asked"]), class_="note"),
         _list("Look at these columns first", chosen["remarks"]),
-        _list("Worth knowing", [] if found_nothing else chosen["hints"]),
+        _list("Worth knowing", chosen["hints"]),
         class_="answer",
     )
 
@@ -79,8 +76,8 @@ def draw_features(data: dict[str, Any]) -> Html:
     chosen, rows = data["chosen"], data["chosen"]["features"]
     if not rows:
         text = (
-            "No column was chosen, so the model says the same for every row: the base rate. More rows may "
-            "show more; n_features_to_select=10 gives the ten best columns all the same."
+            "No column was chosen, so the model says the same for every row: the base rate. The top of the "
+            "page says why, and what may help."
         )
         return section("features", "The chosen features", tag("p", text))
     more = chosen["n_rows"] - len(rows)

@@ -54,6 +54,8 @@ def draw_made(data: dict[str, Any]) -> Html:
         else f"With random_state={seed}, these versions and the same rows (with their groups and weights, "
         "if any) the result is the same."
     )
+    if data["chosen"]["headline"] is not None:
+        told += " The code trains the model on the columns found; the settings tell how they were found."
     parameters = [[each["name"], each["value"], each["default"]] for each in repeat["parameters"]]
     rows = [
         *([each["name"], each["value"]] for each in repeat["settings"]),
@@ -81,7 +83,7 @@ def _plain(value: str) -> str:
 
 def draw_glossary(data: dict[str, Any]) -> Html:
     """Return what the words mean."""
-    score = SCORES.get(data["chosen"]["score_name"])
-    words = [*WORDS, *([score] if score else [])]
+    score, levels = SCORES.get(data["chosen"]["score_name"]), data["chosen"]["levels"]
+    words = [*([("p", levels)] if levels else []), *WORDS, *([score] if score else [])]
     items = [tag("div", tag("dt", word), tag("dd", meaning)) for word, meaning in words]
     return section("glossary", "What the words mean", tag("dl", *items, class_="pairs"))

@@ -12,6 +12,11 @@ FLATTERS = (
     "not seen."
 )
 
+FLATTER_A_LITTLE = (
+    "The scores at the top come from rows that were held out while models were compared. The best of many "
+    "was taken, so they flatter a little. "
+)
+
 
 def draw_outcome(data: dict[str, Any]) -> Html:
     """Return the honest score or how to get it, and the picture that fits the target."""
@@ -20,17 +25,18 @@ def draw_outcome(data: dict[str, Any]) -> Html:
     if outcome is not None:
         drawing = {"confusion": _confusion, "numbers": _numbers, "survival": _survival}[outcome["kind"]]
         drawn = drawing(data, tag("p", HONEST if outcome["is_honest"] else FLATTERS, class_="note"))
-    return section("prediction", "How well it predicts", _honest(data["honest"]), drawn)
+    return section("prediction", "How well it predicts", _honest(data), drawn)
 
 
-def _honest(honest: dict[str, Any] | None) -> Html:
+def _honest(data: dict[str, Any]) -> Html:
+    honest = data["honest"]
     if honest is None:
         code = tag("code", "evaluate(model, X, y)")
         return tag(
             "p",
-            "The scores at the top come from rows that were held out while models were compared. The best "
-            "of many was taken, so they flatter a little. For the honest score the whole selection is "
-            "repeated on parts of the rows and judged by the rest: ",
+            FLATTER_A_LITTLE if data["chosen"]["scores"] else None,
+            "For the honest score the whole selection is repeated on parts of the rows and judged by the "
+            "rest: ",
             code,
             " in Python, --evaluate on the command line; it then stands here.",
         )

@@ -3,7 +3,7 @@
 from typing import Any
 
 from stochgate.report.elements import Html, chart, details, join, section, table, tag
-from stochgate.report.words import count, network_word, number, percent
+from stochgate.report.words import count, network_word, number, percent, verb
 
 TITLE = "How many features are enough?"
 FEWEST_POINTS = 3
@@ -12,18 +12,25 @@ FEWEST_POINTS = 3
 def draw_path(data: dict[str, Any]) -> Html:
     """Return the explorer, or why there is none."""
     path = data["path"]
-    if path is None:
-        why = (
-            f"A penalty was given (lam = {data['chosen']['lam']:.3g}), so one model was trained and no "
-            'sets of other sizes were compared. A fit with lam="auto" has a path to explore.'
-        )
-        return section("path", TITLE, tag("p", why))
-    if len(path["points"]) < FEWEST_POINTS:
-        why = "No sets of other sizes were compared."
-        if data["chosen"]["was_asked_for"]:
-            why = f"Exactly {count(data['chosen']['n_features'], 'feature')} were asked for. {why}"
-        return section("path", TITLE, tag("p", why))
+    if path is None or len(path["points"]) < FEWEST_POINTS or data["chosen"]["headline"] is not None:
+        return section("path", TITLE, tag("p", _why_none(data["chosen"])))
     return section("path", TITLE, tag("p", _introduce(data)), _explorer(data), _as_table(path))
+
+
+def _why_none(chosen: dict[str, Any]) -> str:
+    """Return why there is nothing to explore."""
+    if chosen["headline"] is not None:
+        return "The error rate that was asked for settles the number: no sets of other sizes were compared."
+    if chosen["signal"] is None:
+        return (
+            f"A penalty was given (lam = {chosen['lam']:.3g}), so one model was trained and no sets of "
+            'other sizes were compared. A fit with lam="auto" has a path to explore.'
+        )
+    if chosen["was_asked_for"]:
+        n = chosen["n_features"]
+        asked = f"Exactly {count(n, 'feature')} {verb(n, 'was', 'were')} asked for."
+        return f"{asked} No sets of other sizes were compared."
+    return "No sets of other sizes were compared."
 
 
 def _introduce(data: dict[str, Any]) -> str:

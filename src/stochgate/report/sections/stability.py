@@ -12,9 +12,10 @@ MOST_PAIRS = 40
 def draw_stability(data: dict[str, Any]) -> Html:
     """Return how often each feature was chosen, or why that is not known."""
     stability, title = data["stability"], "Would other rows choose the same?"
+    if not data["chosen"]["n_features"]:
+        return section("stability", title, tag("p", "No column was chosen."))
     if stability is None:
-        why = "A penalty was given, so the choice was not repeated on parts of the rows."
-        return section("stability", title, tag("p", why))
+        return section("stability", title, tag("p", _why_not_repeated(data["chosen"])))
     if not stability["features"]:
         return section("stability", title, tag("p", "No split of the rows chose any column."))
     n_bars = min(MOST_BARS, len(stability["features"]))
@@ -38,6 +39,12 @@ def draw_stability(data: dict[str, Any]) -> Html:
         chart("stability-chart", label, "bars"),
         _as_table(data),
     )
+
+
+def _why_not_repeated(chosen: dict[str, Any]) -> str:
+    if chosen["headline"] is not None:
+        return "The error rate at the top of the page tells: it comes from many halves of the rows."
+    return "A penalty was given, so the choice was not repeated on parts of the rows."
 
 
 def _as_table(data: dict[str, Any]) -> Html:
@@ -68,7 +75,11 @@ def draw_stand_ins(data: dict[str, Any]) -> Html:
     rows = [row for row in data["chosen"]["features"] if row["stand_ins"]]
     if not rows:
         none = "No other column is much like a chosen one, so there are no stand-ins."
-        if data["chosen"]["verdict"] is None:
+        if not data["chosen"]["n_features"]:
+            none = "No column was chosen."
+        elif data["chosen"]["headline"] is not None:
+            none = "Stand-ins were looked for among the columns found alone, and there are none."
+        elif data["chosen"]["signal"] is None:
             none = "A penalty was given, so stand-ins were not looked for."
         return section("stand-ins", title, tag("p", none))
     told = (

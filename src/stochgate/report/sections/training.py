@@ -13,9 +13,10 @@ def draw_training(data: dict[str, Any]) -> Html:
     """Return the chart of the gates, or why there is none."""
     gates = data["gates"]
     if gates is None:
-        return section(
-            "training", TITLE, tag("p", "This model has kept no record of its gates over training.")
-        )
+        why = "This model has kept no record of its gates over training."
+        if data["chosen"]["headline"] is not None:
+            why = "The columns were chosen before this model was trained, so no gate of it closed."
+        return section("training", TITLE, tag("p", why))
     grows = (
         " Here the penalty grows all the while: the later a gate closes, the more its column is worth."
         if gates["lam_grows"]
