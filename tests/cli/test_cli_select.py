@@ -1,5 +1,7 @@
 """`select`, `report` and `path` from a file to files; every option changes something."""
 
+import html
+import re
 from pathlib import Path
 
 import numpy as np
@@ -93,7 +95,23 @@ def test_fdr_chooses_with_error_control(run, table):
     features = pd.read_csv("table-selected/features.csv")
     assert features["feature"].tolist() == ["x1"]
     assert features["q_value"][0] < 0.2
+    assert "signal" not in done.text
+    assert "kept" not in done.text
+    page = Path("table-selected/report.html").read_text(encoding="utf-8")
+    assert done.out.count("Found at a false discovery rate of 0.2") == 1
+    assert 'id="verdict">Found at a false discovery rate of 0.2: ' in page
+    assert "it was asked for" not in page
     assert stochgate.load("table-selected/model.safetensors").feature_names_in_.tolist() == ["x1"]
+
+
+def test_fdr_does_not_find_what_is_kept(run, table):
+    done = run("select", table, *predict("amount"), "--fdr", 0.2, "--keep", "x3")
+    done.succeeds("Found at a false discovery rate of 0.2: 'x1' (q ", "2 of 4 features", "kept")
+    assert set(chosen()) == {"x1", "x3"}
+    write_noise()
+    done = run("select", "t.csv", *predict("amount"), "--fdr", 0.05, "--keep", "x3")
+    done.succeeds("of 0.05: no column.", "1 of 4 features", "a larger --fdr")
+    assert chosen("t-selected") == ["x3"]
 
 
 def test_fdr_is_judged_with_its_selection(run, table):
@@ -110,18 +128,62 @@ def write_noise():
 def test_fdr_that_finds_nothing_says_why_and_writes_no_model(run, folder):
     write_noise()
     done = run("select", "t.csv", *predict("amount"), "--fdr", 0.05)
-    done.succeeds("Note: No feature was selected at fdr=0.05", "no column")
+    done.succeeds("Found at a false discovery rate of 0.05: no column. No feature was selected at fdr=0.05")
+    done.succeeds("a larger --fdr", "--k=k chooses k columns")
+    assert "lam was given" not in done.text
+    assert "signal" not in done.text
+    assert done.text.count("No feature was selected") == 1
+    page = (folder / "t-selected/report.html").read_text(encoding="utf-8")
+    assert "of 0.05: no column.</p>" in page
+    assert "A penalty was given" not in page
     assert sorted(path.name for path in (folder / "t-selected").iterdir()) == [
         "features.csv",
         "report.html",
     ]
     assert chosen("t-selected") == []
-    assert "predict" not in done.out
+    assert "stochgate predict" not in done.out
 
 
 def test_a_table_without_signal_says_so(run, folder):
     write_noise()
-    run("select", "t.csv", *predict("amount")).succeeds("no signal found", "Note: No feature was selected")
+    done = run("select", "t.csv", *predict("amount")).succeeds("no signal (p = ", ": 0 of 4 features")
+    done.succeeds("No feature was selected: no signal shows beyond chance (p = ")
+    done.succeeds("more rows may show one, a larger --alpha asks for less, and --k=k selects k features")
+    assert "n_features_to_select" not in done.text
+    assert done.text.count("No feature was selected") == 1
+
+
+def test_p_is_the_same_in_terminal_and_report(run, table, folder):
+    write_noise()
+    for name, targets in (("table", ("amount",)), ("table", ("months", "died")), ("t", ("amount",))):
+        done = run("select", f"{name}.csv", *predict(*targets), "--force").succeeds()
+        signal = re.search(r"^(clear|weak|no) signal \(p [=<] [\d.]+\)", done.out, re.M)[0]
+        page = (folder / f"{name}-selected/report.html").read_text(encoding="utf-8")
+        assert f"{signal[0].upper()}{html.escape(signal[1:])}: " in page
+
+
+def test_alpha_decides_what_a_weak_signal_selects(run, folder):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(120, 8)), columns=list("abcdefgh"))
+    frame["y"] = 0.27 * frame["a"] + np.random.default_rng(100).normal(size=120)
+    frame.to_csv("t.csv", index=False)
+    weak = run("select", "t.csv", "--target", "y").succeeds("weak signal (p = ")
+    weak.succeeds("; treat these as candidates", "weak up to alpha = 0.05.")
+    assert "a" in chosen("t-selected")
+    strict = run("select", "t.csv", "--target", "y", "--alpha", 0.001, "--force")
+    strict.succeeds("no signal (p = ", "alpha = 0.001")
+    assert chosen("t-selected") == []
+    assert "alpha" in Path("t-selected/report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("alpha", [0, 1, -0.1, 2])
+def test_an_impossible_alpha_is_refused(run, table, alpha):
+    run("select", table, *KIND, f"--alpha={alpha}").refuses(2, f"--alpha is {alpha}", "between 0 and 1")
+
+
+def test_alpha_is_not_for_error_control(run, table):
+    run("select", table, *KIND, "--alpha", 0.1, "--fdr", 0.1).refuses(2, "either --alpha or --fdr")
+    run("path", table, *KIND, "--alpha", 0.1).refuses(2, "--alpha")
 
 
 def test_evaluate_adds_the_honest_score(run, table):
@@ -299,8 +361,12 @@ def test_the_report_names_the_target(run, table):
     assert "which columns predict kind" in Path("table-selected/report.html").read_text()
 
 
-def test_that_no_column_can_be_spared_is_said(run, table):
-    keep = "x0,x1,x2,x3"
-    advice = "No column could be spared; --k 10"
-    run("select", table, *predict("amount"), "--keep", keep).succeeds(advice)
-    assert advice not in run("select", table, *predict("amount"), "--force", "--k", 1).succeeds().text
+def test_that_no_column_was_left_out_is_said(run, folder):
+    frame = make_frame()
+    frame = frame[["x0", "x1"]].assign(y=frame["x0"] + frame["x1"])
+    frame.to_csv("t.csv", index=False)
+    told = "No feature was left out; --k=k selects k features, those that predict best together."
+    run("select", "t.csv", "--target", "y").succeeds("2 of 2 features", told)
+    for options in (("--k", 2), ("--keep", "x0,x1")):
+        done = run("select", "t.csv", "--target", "y", *options, "--force").succeeds("2 of 2 features")
+        assert "left out" not in done.text

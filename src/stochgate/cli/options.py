@@ -31,8 +31,8 @@ _EVENT_HELP = (
 )
 _FDR_HELP = "Choose columns of which at most this share is false on average, such as 0.1."
 _ALPHA_HELP = (
-    "Choose columns only if they show a signal at this level, 0.05 if not given: of tables of noise at most "
-    "this share passes."
+    "Choose columns only if they show a signal at this level, 0.05 if not given: at most this share of "
+    "tables of noise passes."
 )
 _GROUPS_HELP = (
     "Rows that belong together, such as those of a patient: a column whose equal values say so, or "

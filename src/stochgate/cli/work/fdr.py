@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Tags, get_tags
 
+from stochgate.cli.notes import collect_notes
 from stochgate.engine import Training
 from stochgate.problem.remarks import find_remarks
 from stochgate.stability.selector import StabilitySelector
@@ -30,6 +31,8 @@ class FdrModel(BaseEstimator):
     model_ : of the kind of `model`, fitted to the columns found
     remarks_ : list of str
         On all columns.
+    notes_ : list of str
+        Why nothing was found.
 
     Examples
     --------
@@ -46,14 +49,16 @@ class FdrModel(BaseEstimator):
     def fit(self, X: Any, y: Any) -> "FdrModel":
         """Select columns of the DataFrame X, then fit the model to them."""
         selector = StabilitySelector(self.model, fdr=self.fdr, random_state=self.model.random_state)
-        self.selector_ = selector.fit(X, y)
+        with collect_notes() as self.notes_:
+            self.selector_ = selector.fit(X, y)
         names = list(X.columns)
         self.remarks_ = find_remarks(clone(self.model)._make_problem(X, y, None, None)[0]).sentences(names)
         self.found_ = [name for name, chosen in zip(names, selector.support_, strict=True) if chosen]
         if self.found_:
             self.model_ = clone(self.model).set_params(always_keep=self.found_).fit(X[self.found_], y)
         else:
-            self.model_ = clone(self.model).set_params(**_CLOSES_ALL).fit(X, y)
+            with collect_notes():  # the selector has said that nothing was found
+                self.model_ = clone(self.model).set_params(**_CLOSES_ALL).fit(X, y)
         return self
 
     def _columns(self, X: Any) -> Any:

@@ -28,6 +28,7 @@ ESTIMATORS: dict[str, Any] = {
 FEATURES, MODEL, REPORT = "features.csv", "model.safetensors", "report.html"
 N_FOLDS = 5  # of the honest score
 MOST_FOUND = 10  # columns named in a sentence
+_MORE = "More rows or a larger --fdr may find columns, and --k=k chooses k columns all the same."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,8 +41,6 @@ class Found:
     X : DataFrame
         The columns it was fitted to.
     summary : Summary
-    headline : str or None
-        What the error control found, where it was asked for.
     features : DataFrame
         A row per chosen column.
     evaluation : Evaluation or None
@@ -53,7 +52,6 @@ class Found:
     model: Any
     X: pd.DataFrame
     summary: Summary
-    headline: str | None
     features: pd.DataFrame
     evaluation: Evaluation | None
     remarks: list[str]
@@ -82,7 +80,7 @@ def choose(data: Data, request: Request, watch: Watch) -> Found:
     asked = make_model(data, request, watch)
     with collect_notes() as notes:
         watch.phase("Choosing columns")
-        X, extra, headline = data.X, None, None
+        X, extra = data.X, None
         if request.fdr is None:
             model = asked.fit(X, data.y, groups=data.groups)
             remarks = model.remarks_
@@ -90,25 +88,22 @@ def choose(data: Data, request: Request, watch: Watch) -> Found:
             asked = FdrModel(asked, request.fdr).fit(X, data.y)
             model, X, remarks = asked.model_, asked._columns(X), asked.remarks_
             extra = _error_control(asked.selector_, list(data.X.columns))
-            headline = _describe_error_control(extra, asked.found_, request.fdr)
         watch.phase("Explaining the choice", n_fits=0)
         summary = model.summary()
+    if extra is not None:
+        summary = _with_error_control(summary, asked, extra, data.keep)
     evaluation = _evaluate(asked, data, request, watch) if request.evaluate else None
     model.callbacks = None
     features = pd.DataFrame(summary.features)
-    summary = replace(summary, n_features_in=data.X.shape[1])
     model._summary = summary  # for the report and the model file
-    if headline is not None:
-        model._summary = replace(summary, hints=(headline, *summary.hints))
     return Found(
         model=model,
         X=X,
         summary=summary,
-        headline=headline,
         features=features if extra is None else features.merge(extra, how="left", on="feature"),
         evaluation=evaluation,
         remarks=remarks,
-        notes=[note for note in notes if note not in remarks],
+        notes=[note for note in notes if note not in (*remarks, *summary.hints)],
     )
 
 
@@ -117,6 +112,25 @@ def _error_control(selector: Any, names: list[str]) -> pd.DataFrame:
     q_values = getattr(selector, "q_values_", [float("nan")] * len(names))
     columns = {"feature": names, "q_value": q_values, "halves": selector.selection_frequency_}
     return pd.DataFrame(columns)
+
+
+def _with_error_control(summary: Summary, asked: FdrModel, extra: pd.DataFrame, keep: list[str]) -> Summary:
+    """Return the summary of a model on the columns that error control found, as one of its selection.
+
+    The model keeps all of these columns, so its frequencies and its number of kept columns say nothing.
+    """
+    found = [name for name in asked.found_ if name not in keep]
+    features = pd.DataFrame(summary.features)
+    features.loc[features["feature"].isin(found), "frequency"] = float("nan")
+    hints = summary.hints if asked.found_ else ("The model predicts the base rate.",)
+    return replace(
+        summary,
+        features=features,
+        n_features_in=len(extra),
+        n_kept=0,
+        headline=_describe_error_control(extra, found, asked.fdr),
+        hints=hints if found else (*asked.notes_, _MORE, *hints),
+    )
 
 
 def _describe_error_control(extra: pd.DataFrame, found: list[str], fdr: float) -> str:
