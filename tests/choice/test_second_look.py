@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 import torch
 from scipy import sparse
-from scipy.stats import f_oneway, norm
+from scipy.stats import chi2, norm
 
 from choices import problem_and_folds
 from plans import in_pieces, make
 from problems import linear_response, normal_columns
 from stochgate import Training
+from stochgate.choice.bank import Bank
 from stochgate.choice.recipe import Recipe
-from stochgate.choice.residuals import correlation_z, cut, quantile_z
+from stochgate.choice.residuals import curve_z, find_alone, find_left, line_z
 from stochgate.choice.second_look import JudgedRecipe, look_again
 from stochgate.engine import CLOSED, OPEN, DenseColumns, Design, SparseColumns, execute, train
 from stochgate.networks import MLP, EncodedMLP
@@ -26,10 +27,15 @@ def mask(n_features, features):
     return np.isin(np.arange(n_features), features)
 
 
+def bank_of(X):
+    """Return the bank of columns behind a gate each."""
+    return Bank(Design(DenseColumns(torch.tensor(X)), None, X.shape[1]))
+
+
 def look(problems, network, support, folds):
     """Return what a second look at a network's model of some features leaves, and the frequencies."""
-    recipe = Recipe(support=support, linear=np.zeros_like(support))
-    return look_again(problems, JudgedRecipe(network=network, recipe=recipe), folds)
+    chosen = JudgedRecipe(network=network, recipe=Recipe(support=support, linear=np.zeros_like(support)))
+    return look_again(problems, chosen, folds, Bank(problems[0].design))
 
 
 # ---- the columns
@@ -68,7 +74,7 @@ def test_z_equals_least_squares(kind, selected):
     X, residual = normal_columns(60, 8) + 0.5, normal_columns(60, 1, seed=1) + 3
     X[np.abs(X) < 0.5] = 0
     problem, folds = problem_and_folds(kind(X), residual[:, 0])
-    z = correlation_z(problem, torch.tensor(residual), mask(8, selected), folds)
+    z = line_z(problem, torch.tensor(residual), mask(8, selected), folds)
     np.testing.assert_allclose(z, by_hand(X, residual[:, 0], selected, folds == 0), rtol=1e-9)
 
 
@@ -76,10 +82,10 @@ def test_what_the_selected_columns_say_is_taken_out():
     X, y = linear_response(100, 6)
     X[:, 5] = 2 * X[:, 0] - 3 * X[:, 1] + 7
     problem, folds = problem_and_folds(X, y)
-    z = correlation_z(problem, torch.tensor(y[:, None]), mask(6, [0, 1]), folds)
+    z = line_z(problem, torch.tensor(y[:, None]), mask(6, [0, 1]), folds)
     assert (z[[0, 1, 5]] == 0).all()
     assert (z[[2, 3, 4]] > 0).all()
-    without = correlation_z(problem, torch.tensor(y[:, None]), mask(6, []), folds)
+    without = line_z(problem, torch.tensor(y[:, None]), mask(6, []), folds)
     assert (without[[0, 1, 5]] > 4).all()
 
 
@@ -87,7 +93,7 @@ def test_the_folds_means_are_taken_out():
     X, y = linear_response(100, 6)
     problem, folds = problem_and_folds(X, y)
     steps = 100.0 * (folds == 0).T @ np.arange(5)  # every fold's residuals have another mean
-    a, b = (correlation_z(problem, torch.tensor(r[:, None]), mask(6, []), folds) for r in (y, y + steps))
+    a, b = (line_z(problem, torch.tensor(r[:, None]), mask(6, []), folds) for r in (y, y + steps))
     np.testing.assert_allclose(a, b, rtol=1e-9)
 
 
@@ -96,10 +102,10 @@ def test_a_gate_has_the_largest_z_of_its_columns_and_outputs():
     residual = torch.tensor(np.column_stack([y, normal_columns(100, 1, seed=5)[:, 0]]))
     alone, folds = problem_and_folds(X, y)
     grouped, _ = problem_and_folds(X, y, feature_groups=[0, 1, 2, 0, 1, 2])
-    z = correlation_z(alone, residual, mask(6, []), folds)
-    of_gate = correlation_z(grouped, residual, mask(3, []), folds)
+    z = line_z(alone, residual, mask(6, []), folds)
+    of_gate = line_z(grouped, residual, mask(3, []), folds)
     np.testing.assert_allclose(of_gate, np.maximum(z[:3], z[3:]), rtol=1e-9)
-    of_outputs = [correlation_z(alone, r[:, None], mask(6, []), folds) for r in residual.T]
+    of_outputs = [line_z(alone, r[:, None], mask(6, []), folds) for r in residual.T]
     np.testing.assert_allclose(z, np.maximum(*of_outputs), rtol=1e-9)
 
 
@@ -111,10 +117,7 @@ def test_z_of_noise_is_standard_normal(kind, n_selected):
     problem, folds = problem_and_folds(kind(X), X[:, 0])
     rng, support = np.random.default_rng(0), mask(140, np.arange(n_selected))
     z = np.array(
-        [
-            correlation_z(problem, torch.tensor(rng.normal(size=(120, 1))), support, folds)
-            for _ in range(100)
-        ]
+        [line_z(problem, torch.tensor(rng.normal(size=(120, 1))), support, folds) for _ in range(100)]
     )[:, ~support]
     # |z| is what is returned; the columns are dependent given the residuals, so the limits are wide
     assert abs((z**2).mean() - 1) < 0.05
@@ -123,36 +126,32 @@ def test_z_of_noise_is_standard_normal(kind, n_selected):
     assert (z > critical).any(axis=1).mean() <= 0.04  # 1 % is expected of 100 looks
 
 
-# ---- quantiles
+# ---- curves
 
 
-def test_values_are_cut_at_quantiles_and_equal_ones_stay_together():
-    X = np.column_stack([np.arange(400.0), np.repeat([0, 1], [300, 100]), np.ones(400)])
-    problem, _ = problem_and_folds(X, X[:, 0])
-    part = cut(problem.design)
-    assert np.bincount(part[:, 0]).tolist() == [50] * 8
-    assert len(np.unique(part[:300, 1])) == len(np.unique(part[300:, 1])) == len(np.unique(part[:, 2])) == 1
-    assert part[0, 1] != part[300, 1]
+def curves_by_hand(X, residual, selected, judges):
+    """Return z of every column's four curves, by least squares on the folds and the selected columns'."""
+    curves = bank_of(X).curves(slice(None)).numpy()  # (n_samples, n_columns, 4)
+    basis = np.column_stack([judges.T, X[:, selected], curves[:, selected].reshape(len(X), -1)])
+    freed = residual - basis @ np.linalg.lstsq(basis, residual, rcond=None)[0]
+    unit = freed * np.sqrt((len(X) - np.linalg.matrix_rank(basis)) / (freed**2).sum())
+    scores = np.zeros(X.shape[1])
+    for j in set(range(X.shape[1])) - set(selected):
+        left = curves[:, j] - basis @ np.linalg.lstsq(basis, curves[:, j], rcond=None)[0]
+        scores[j] = ((left.T @ unit) ** 2 / (left**2).sum(axis=0)).sum()
+    return norm.isf(chi2.sf(scores, 4) / 2)
 
 
-def test_few_rows_and_sparse_columns_are_not_cut():
-    X = normal_columns(200, 3)
-    assert cut(problem_and_folds(X, X[:, 0])[0].design).max() == 4
-    assert cut(problem_and_folds(X[:159], X[:159, 0])[0].design) is None
-    assert cut(problem_and_folds(sparse.csr_array(X), X[:, 0])[0].design) is None
-
-
-def test_quantiles_agree_with_an_analysis_of_variance():
-    X, r = normal_columns(800, 6), np.random.default_rng(3).normal(size=800)
-    r += 0.4 * (np.abs(X[:, 2]) < 0.7)
-    problem, folds = problem_and_folds(X, r)
-    part = cut(problem.design)
-    z = quantile_z(problem, torch.tensor(r[:, None]), mask(6, []), folds, part)
-    p = [f_oneway(*[r[part[:, j] == i] for i in range(8)]).pvalue for j in range(6)]
-    np.testing.assert_allclose(z, norm.isf(np.array(p) / 2), atol=0.2)  # folds' means are taken out
-    assert quantile_z(problem, torch.tensor(r[:, None]), mask(6, [2]), folds, part)[2] == 0
-    assert z.argmax() == 2
-    assert z[2] > 4 > correlation_z(problem, torch.tensor(r[:, None]), mask(6, []), folds)[2]
+@pytest.mark.parametrize("selected", [[], [2]], ids=str)
+def test_z_of_curves_equals_least_squares(selected):
+    X, residual = normal_columns(200, 6), normal_columns(200, 1, seed=1) + 3
+    residual[:, 0] += 0.5 * np.abs(X[:, 4])
+    problem, folds = problem_and_folds(X, residual[:, 0])
+    z = curve_z(problem, bank_of(X), torch.tensor(residual), mask(6, selected), folds)
+    expected = curves_by_hand(X, residual[:, 0], selected, folds == 0)
+    np.testing.assert_allclose(np.delete(z, selected), np.delete(expected, selected), rtol=0.02)
+    assert z.argmax() == 4
+    assert (z[selected] == 0).all()
 
 
 @pytest.mark.parametrize("copy", [lambda x: x, np.exp], ids=["copy", "exp"])
@@ -161,17 +160,30 @@ def test_what_a_selected_column_hides_does_not_speak_for_its_copies(copy):
     X[:, 4] = copy(X[:, 0])
     residual = torch.tensor(np.cos(3 * X[:, [0]]) + 0.5 * normal_columns(800, 1, seed=3))
     problem, folds = problem_and_folds(X, X[:, 0])
-    part = cut(problem.design)
-    assert quantile_z(problem, residual, mask(5, []), folds, part)[4] > 5
-    assert quantile_z(problem, residual, mask(5, [0]), folds, part)[4] < 3
+    assert curve_z(problem, bank_of(X), residual, mask(5, []), folds)[4] > 5
+    assert curve_z(problem, bank_of(X), residual, mask(5, [0]), folds)[4] < 3
 
 
-def test_of_many_selected_columns_no_quantiles_are_asked():
+def finds_a_square(X, kind=np.asarray, selected=()):
+    """Return whether the residuals' dependence on the square of the last column is found."""
+    n_columns = X.shape[1]
+    problem, folds = problem_and_folds(kind(X), X[:, 0])
+    residual = torch.tensor(X[:, -1:] ** 2)
+    found = find_alone(problem, Bank(problem.design), residual, mask(n_columns, selected), folds)
+    return bool(found[-1])
+
+
+def test_curves_are_asked_of_dense_columns_and_not_of_few_rows():
+    X = normal_columns(100, 3)
+    assert finds_a_square(X)
+    assert not finds_a_square(X, kind=sparse.csr_array)
+    assert not finds_a_square(X[:99])
+
+
+def test_beside_many_selected_columns_no_curves_are_asked():
     X = normal_columns(320, 60)
-    problem, folds = problem_and_folds(X, X[:, 0])
-    residual, part = torch.tensor(X[:, [59]] ** 2), cut(problem.design)
-    assert quantile_z(problem, residual, mask(60, range(11)), folds, part)[59] > 5
-    assert not quantile_z(problem, residual, mask(60, range(12)), folds, part).any()
+    assert finds_a_square(X, selected=range(20))
+    assert not finds_a_square(X, selected=range(21))
 
 
 def test_rows_that_judge_nothing_do_not_count():
@@ -180,25 +192,48 @@ def test_rows_that_judge_nothing_do_not_count():
     problem, _ = problem_and_folds(X, X[:, 0])
     folds = np.full((2, 800), 1, dtype=np.int8)
     folds[0, 480:640], folds[1, 640:] = 0, 0
-    part, z = cut(problem.design), []
+    z = []
     for _ in range(300):
         residual = np.zeros((800, 1))
         residual[480:] = rng.normal(size=(320, 1))
-        z.append(quantile_z(problem, torch.tensor(residual), mask(1, []), folds, part)[0])
-    assert (np.array(z) > norm.isf(0.005)).mean() <= 0.025
+        z.append(curve_z(problem, bank_of(X), torch.tensor(residual), mask(1, []), folds)[0])
+    assert (np.array(z) > norm.isf(0.005)).mean() <= 0.03
 
 
 @pytest.mark.parametrize("values", ["normal", "tied"])
-def test_quantiles_of_noise_pass_as_seldom_as_they_should(values):
+def test_curves_of_noise_pass_as_seldom_as_they_should(values):
     X, rng = normal_columns(330, 200), np.random.default_rng(0)
     if values == "tied":  # pieces of an encoded feature: a few rows are left between equal values
         X = X.clip(-0.7, 0.1)
     problem, folds = problem_and_folds(X, X[:, 0])
-    part = cut(problem.design)
     residuals = [rng.exponential(size=(330, 1)) for _ in range(60)]
-    z = np.array([quantile_z(problem, torch.tensor(r), mask(200, []), folds, part) for r in residuals])
+    z = np.array([curve_z(problem, bank_of(X), torch.tensor(r), mask(200, []), folds) for r in residuals])
     assert (z > norm.isf(0.005)).mean() <= 0.012
-    assert (z > norm.isf(0.01 / 2 / 200)).any(axis=1).mean() <= 0.05  # 1 % is expected of 60 looks
+    found = [find_alone(problem, bank_of(X), torch.tensor(r), mask(200, []), folds) for r in residuals]
+    assert np.mean([each.any() for each in found]) <= 0.05  # 1 % is expected of 60 looks
+
+
+# ---- pairs
+
+
+def test_a_product_of_two_columns_is_found_and_no_column_of_it_alone():
+    X = normal_columns(400, 12)
+    residual = torch.tensor(X[:, [3]] * X[:, [7]] + 0.5 * normal_columns(400, 1, seed=3))
+    problem, folds = problem_and_folds(X, X[:, 0])
+    left = find_left(problem, bank_of(X), residual, mask(12, []), folds)
+    assert np.flatnonzero(left.paired).tolist() == [3, 7]
+    assert left.pairs.tolist() == [[3, 7]]
+    assert not left.alone.any()
+    assert np.flatnonzero(left.gates).tolist() == [3, 7]
+
+
+def test_of_a_pair_with_a_selected_column_the_other_is_new():
+    X = normal_columns(400, 12)
+    residual = torch.tensor(X[:, [3]] * X[:, [7]] + 0.5 * normal_columns(400, 1, seed=3))
+    problem, folds = problem_and_folds(X, X[:, 0])
+    left = find_left(problem, bank_of(X), residual, mask(12, [3]), folds)
+    assert np.flatnonzero(left.paired).tolist() == [7]
+    assert not find_left(problem, bank_of(X), residual, mask(12, [3, 7]), folds).gates.any()
 
 
 # ---- the look
@@ -231,13 +266,14 @@ def test_a_feature_without_a_slope_is_found_and_the_network_that_can_use_it_take
         problem_and_folds(X, y, n, training) for n in networks.values()
     )
     problems = [linear, mlp, encoded]
-    blind, _ = look(problems, 0, mask(8, [0]), folds)
+    blind, _ = look(problems[:1], 0, mask(8, [0]), folds)
     assert np.flatnonzero(blind.recipe.support).tolist() == [0]  # a linear model could not use it
-    looked, _ = look(problems, 1, mask(8, [0]), folds)
-    assert np.flatnonzero(looked.recipe.support).tolist() == [0, 3]
-    assert looked.network == 2
-    assert not looked.recipe.linear.any()
-    assert looked.loss < 0.5
+    for network in (0, 1):
+        looked, _ = look(problems, network, mask(8, [0]), folds)
+        assert np.flatnonzero(looked.recipe.support).tolist() == [0, 3]
+        assert looked.network == 2
+        assert not looked.recipe.linear.any()
+        assert looked.loss < 0.5
 
 
 def test_a_copy_is_not_added_because_another_network_is_better():
