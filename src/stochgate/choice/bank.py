@@ -69,15 +69,24 @@ class Bank:
         self.n_samples, self.n_columns = self.columns.n_samples, self.columns.n_columns
 
     @property
-    def is_dense(self) -> bool:
-        """Whether columns are stored with all their numbers."""
-        return isinstance(self.columns, DenseColumns)
-
-    @property
     def has_curves(self) -> bool:
         """Whether curves are asked for: of columns that are dense by themselves and not too many numbers."""
         few = self.n_samples * self.n_columns <= DEFAULTS.most_ranked
         return isinstance(self.columns, DenseColumns) and not self.columns.was_sparse and few
+
+    @cached_property
+    def n_numbers(self) -> int:
+        """How many numbers the columns hold, those of sparse ones other than 0."""
+        if isinstance(self.columns, DenseColumns):
+            X = self.columns.X
+            return int(X.count_nonzero()) if self.columns.was_sparse else X.numel()
+        return int(self.columns.X.nnz)
+
+    @cached_property
+    def variance(self) -> Tensor:
+        """The columns' variances, shape (n_columns,)."""
+        ones = torch.ones(1, self.n_samples, dtype=self.columns.dtype, device=self.columns.device)
+        return self.columns.moments(ones)[1][0]
 
     @cached_property
     def _ranks(self) -> Tensor:
@@ -103,9 +112,13 @@ class Bank:
             made.append(torch.where(varies, curve * left.clamp_min(1e-12).rsqrt(), 0))
         return torch.stack(made, dim=2)
 
-    def lines(self, columns: slice | Tensor) -> Tensor:
-        """Return some columns at mean 0 and variance 1, shape (n_samples, n); 0 where they are constant."""
-        X = self.columns.dense()[:, columns]
+    def lines(self, columns: slice | Tensor, rows: Tensor | None = None) -> Tensor:
+        """Return some columns at mean 0 and variance 1, of all rows or some; 0 where they are constant."""
+        asked = self.columns if rows is None else self.columns.rows(rows)
+        if isinstance(asked, DenseColumns):
+            X = asked.X[:, columns]
+        else:
+            X = (asked if isinstance(columns, slice) else asked.take(columns)).dense()
         X = X - X.mean(0)
         variance = X.square().mean(0)
         return X * torch.where(variance > 0, variance, torch.inf).rsqrt()

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from stochgate.choice.bank import Bank, Pairs
+from stochgate.choice.copies import find_copies
 from stochgate.choice.defaults import DEFAULTS
 from stochgate.choice.folds import count_first, make_blocks, make_folds
 from stochgate.choice.rows import limit_judges
@@ -111,13 +112,17 @@ def best_on_all_columns(candidates: list[Candidate]) -> Candidate | None:
     return min(models, key=lambda c: c.loss, default=None)
 
 
-def start_comparison(problem: Problem, cv: Any, groups: Any) -> Comparison:
+def start_comparison(problem: Problem, cv: Any, groups: Any, fewest: int = 0) -> Comparison:
     """Make the folds, decide on far values, and make the data for every network.
+
+    Copies are closed for good, unless too few gates would be left.
 
     Parameters
     ----------
     problem : Problem
     cv, groups : as in `make_folds`
+    fewest : int
+        Gates that must be left to choose from.
     """
     fold_seed, strata = problem.draw_seed(), problem.strata
     blocks = make_blocks(DEFAULTS.n_blocks, strata, fold_seed, groups)
@@ -132,6 +137,10 @@ def start_comparison(problem: Problem, cv: Any, groups: Any) -> Comparison:
     if any(p.inputs.encoding is None for p in problems.values()) and gains_drawn_in(problem, first):
         del problems  # the data are made anew
         problems = seen_by_each(problem, draw_in=True)
+    simplest = next(iter(problems.values()))
+    copies = find_copies(Bank(simplest.design), problem.gates)
+    if copies.any() and (~simplest.constant_gates() & ~copies).sum() >= fewest:
+        problems = {name: seen.without(copies) for name, seen in problems.items()}
     return Comparison(problems=problems, folds=folds, empty=empty, empty_blocks=empty_blocks, groups=groups)
 
 

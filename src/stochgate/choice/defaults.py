@@ -10,10 +10,12 @@ class Defaults:
     docs/notes/automatic-choice.md and docs/notes/real-tables.md tell what else was tried.
     """
 
-    # Folds and blocks
+    # Folds, blocks and copies
     few_rows: int = 200  # with fewer rows (or groups of rows) one round of folds says little,
     n_rounds: int = 3  # so every row is held out this many times
     n_blocks: int = 4  # parts of each fold's held-out rows: standard errors of the gain come from them
+    copy: float = 0.99  # the correlation, in size, from which a column is a copy of another
+    most_compared: float = 1e12  # multiplications and additions that finding copies may take
 
     # The bank of scores
     most_ranked: float = 5e7  # numbers in the columns whose ranks are kept, for their memory
@@ -28,11 +30,9 @@ class Defaults:
     largest_lam: float = 0.06  # most gates of most problems are closed here
     lam_ratio: float = 60 ** (1 / 7)  # from one penalty to the next: six of them from 0.06 to 0.0033
     smallest_lam: float = 0.0033  # or log(n) / 2n where that is less: what BIC asks of a feature
-    smallest_lam_for_k: float = 0.0002  # the path for a given number of features must reach many
     most_open: float = 0.5  # while more than this share of the free gates stays open to the end,
     larger: float = 1.8  # a penalty this many times the largest is added: a gain may outweigh the largest,
-    n_larger: int = 4  # and so many of them at most;
-    n_larger_for_k: int = 6  # for a given number of features, which may be a single one of many columns
+    n_larger: int = 4  # and so many of them at most
 
     # Which networks go on after their path
     rival: float = 0.3  # those that gain this share of what the best one gains over no feature;
@@ -83,14 +83,17 @@ class Defaults:
     most_share: float = 0.4  # this share,
     most_gates: int = 1000  # or this number: beyond it is hardly a selection;
     most_of_few_rows: int = 50  # nor is one of more than there are rows, or than this
-    size_ratio: float = 1.5  # from one size to the next
+    size_ratio: float = 1.5  # from one size to the next,
+    n_between: int = 4  # and so many more between the best one and the next smaller
     pauses: tuple[int, ...] = (12, 60, 300)  # sizes after which larger ones are tried only if they may gain
 
     # Backward elimination
     elimination_ridge: float = 1.0  # per row: the loss of a few rows would else vanish with many columns
     drop_share: float = 0.2  # of the columns left that are dropped at a time,
     drop_single: int = 60  # one by one from here on
-    most_eliminating: int = 5000  # rows that decide
+    eliminated: int = 2_000_000  # numbers in the rows that decide, for the time it takes,
+    fewest_eliminating: int = 500  # but so many rows at least,
+    most_eliminating: int = 5000  # and at most
 
     # Teams
     n_judging: int = 4  # networks in the team that judges a set, for their cost
@@ -115,9 +118,6 @@ class Defaults:
     n_looks: int = 3  # a feature may show only once another is in
     fewest_rows_of_curves: int = 100  # with fewer rows only lines are asked for
     most_known: float = 0.25  # curves of selected columns that residuals are freed of, per row
-
-    # Exactly k features
-    copy: float = 0.99  # the correlation, in size, from which a column tells nothing new
 
     # The final model
     n_final: int = 16  # networks in the final team,

@@ -8,7 +8,7 @@ import numpy as np
 
 from stochgate.choice.defaults import DEFAULTS
 from stochgate.choice.sets.cells import JOINT, REFITS, Cells, agreement, vote
-from stochgate.choice.sets.growing import most_gates
+from stochgate.choice.sets.ranking import most_gates
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -72,6 +72,10 @@ class DenseColumns:
         """Return some of the columns."""
         return DenseColumns(self.X[:, columns].contiguous(), was_sparse=self.was_sparse)
 
+    def blank(self, columns: Tensor) -> "DenseColumns":
+        """Return the columns with 0 in some of them."""
+        return DenseColumns(self.X.index_fill(1, columns, 0), was_sparse=self.was_sparse)
+
     def rows(self, index: Tensor | slice, once: bool = True) -> "DenseColumns":
         """Return some of the rows; `once` says that they are multiplied once only."""
         X = self.X[index] if isinstance(index, slice) else self.X.index_select(0, index)  # 3 times as fast

@@ -74,6 +74,13 @@ class SparseColumns:
         """Return some of the columns."""
         return SparseColumns(self.X[:, columns.cpu().numpy()], self.dtype, self.device)
 
+    def blank(self, columns: Tensor) -> "SparseColumns":
+        """Return the columns with 0 in some of them."""
+        X = self.X.copy()
+        X.data[np.isin(X.indices, columns.cpu().numpy())] = 0
+        X.eliminate_zeros()
+        return SparseColumns(X, self.dtype, self.device)
+
     def rows(self, index: Tensor | slice, once: bool = True) -> "SparseColumns":
         """Return some of the rows; whether once only does not matter here."""
         rows = index.cpu().numpy() if isinstance(index, Tensor) else index

@@ -283,7 +283,8 @@ class GatedEstimator(
 
     def _read(self, X: Any) -> np.ndarray:
         """Return predictions as the objective reads them, shape (n_samples, ...)."""
-        return self._objective.read(self._outputs(X), self._learned)[0].numpy()
+        outputs = self._outputs(X)
+        return self._objective.read(outputs, self._learned)[0].numpy()
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_predictor")

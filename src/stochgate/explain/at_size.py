@@ -4,11 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from stochgate.choice.exact_k import joint_sets, lams_for_k, refuse_impossible_number
+from stochgate.choice.bank import Bank
+from stochgate.choice.exact_k import refuse_impossible_number
 from stochgate.choice.final import Choice, FinalModel, train_final
 from stochgate.choice.recipe import Recipe, make_recipe
 from stochgate.choice.rows import with_fewer_rows
 from stochgate.choice.sets.cells import REFITS
+from stochgate.choice.sets.growing import grow_sets
 
 
 def at_size(choice: Choice, k: int) -> tuple[FinalModel, str]:
@@ -18,22 +20,22 @@ def at_size(choice: Choice, k: int) -> tuple[FinalModel, str]:
     ----------
     choice : Choice
     k : int
-        The gates are the strongest k of one model on all rows, trained as long as the refit of nearest
-        size.
+        The gates are those of the chosen network that stay open longest under a growing penalty, trained as
+        the refit of nearest size was.
     """
     problem = choice.problem
     refuse_impossible_number(problem, k)
     on_all_rows = np.ones((1, problem.n_samples), dtype=bool)
-    sets, used, _, history = joint_sets(problem, lams_for_k(problem), on_all_rows, k)
+    ranking, history = grow_sets(problem, Bank(problem.design), on_all_rows)
+    support, lam = ranking.sets([k - ranking.n_kept])[0, 0], float(ranking.lams[k - 1])
     refits = [c for c in choice.candidates if c.cells.stage in REFITS]
     nearest = min(refits, key=lambda c: (abs(c.n_features - k), c.loss), default=None)
-    like = choice.recipe if nearest is None else make_recipe(nearest, np.zeros_like(sets[0]))
-    recipe = Recipe(
-        support=sets[0], linear=np.zeros_like(sets[0]), last_step=like.last_step, shrink=like.shrink
-    )
-    changed = replace(choice.changed(recipe, float(used[0]), nearest), gate_history=history)
+    none = np.zeros_like(support)
+    like = choice.recipe if nearest is None else make_recipe(nearest, none)
+    recipe = Recipe(support=support, linear=none, last_step=like.last_step, shrink=like.shrink)
+    changed = replace(choice.changed(recipe, lam, nearest), gate_history=history)
     model = train_final(changed)
-    return model, f"refit on the {k} strongest gates of one model at lam={used[0]:g}"
+    return model, f"refit on the {k} gates that stay open longest under a growing penalty"
 
 
 def on_all_columns(choice: Choice) -> FinalModel | None:

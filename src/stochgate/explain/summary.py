@@ -124,6 +124,8 @@ def spare(rows: list[dict[str, Any]]) -> tuple[str, ...]:
     names = [str(row["feature"]) for row in rows if row["loss_without"] <= row["loss_without_error"]]
     if not names:
         return ()
+    if len(names) == 1:
+        return (f"The loss hardly rises without {names[0]}: it may be spared.",)
     named = ", ".join(names[:MOST_NAMED]) + (", ..." if len(names) > MOST_NAMED else "")
     return (
         f"The loss hardly rises without {named}: each may be spared, but one at a time, since another may "

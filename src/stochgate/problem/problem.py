@@ -227,11 +227,19 @@ class Problem:
         )
         return losses[:, 0], losses[:, 1:]
 
+    def without(self, gates: np.ndarray) -> "Problem":
+        """Return the problem with the columns of some gates blank, so that no model opens them."""
+        columns = torch.nonzero(torch.from_numpy(gates).to(self.device)[self.design.gate_of_column()])[:, 0]
+        return replace(self, design=replace(self.design, columns=self.design.columns.blank(columns)))
+
+    def constant_gates(self) -> np.ndarray:
+        """Return which gates' columns have one value only, shape (n_gates,)."""
+        scaling = learn_scaling(self.design.columns, self.weights[None], standardize=False)
+        return np.asarray(self.design.all_columns(scaling.scale == 0)[0].cpu().numpy())
+
     def constant_features(self) -> np.ndarray:
         """Return the positions of the features that have one value only, as has all of their group."""
-        scaling = learn_scaling(self.design.columns, self.weights[None], standardize=False)
-        gates = self.design.all_columns(scaling.scale == 0)[0]
-        return np.flatnonzero(self.gates.spread(gates.cpu().numpy()))
+        return np.flatnonzero(self.gates.spread(self.constant_gates()))
 
     def table_with_medians(self, columns: np.ndarray) -> TableEncoding:
         """Return how tables are encoded, with medians to stand for missing values of some columns of X."""

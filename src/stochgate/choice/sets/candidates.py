@@ -8,9 +8,10 @@ from stochgate.choice.gate_history import GateHistory
 from stochgate.choice.rules import for_teams, list_candidates
 from stochgate.choice.sets.cells import Cells, agreement, train_cells
 from stochgate.choice.sets.elimination import eliminate
-from stochgate.choice.sets.growing import first_of, grow_sets, judge_sizes
+from stochgate.choice.sets.growing import grow_sets
 from stochgate.choice.sets.path import agree, may_win, race, train_each_path
 from stochgate.choice.sets.promising import takes_few
+from stochgate.choice.sets.ranking import judge_sizes
 from stochgate.choice.sets.refits import team_size
 
 Stages = list[list[Cells]]  # for each network its cells, stage after stage
@@ -58,10 +59,10 @@ def judge_all_columns(comparison: Comparison) -> Stages:
 
 
 def judge_joint_sets(comparison: Comparison, paths: list[Cells]) -> tuple[Stages, GateHistory]:
-    """Make sets of every size under a growing penalty, by one network, and refit them by others too.
+    """Rank the gates under a growing penalty, by one network, and judge sets of every size, by others too.
 
-    Where that network is linear the sets of backward elimination compete, and the better ones go on. One
-    network may find the columns, and another predict better from them. The history is of the gates under
+    Where that network is linear the ranking of backward elimination competes, and the better one goes on.
+    One network may find the columns, and another predict better from them. The history is of the gates under
     the growing penalty, on all rows.
     """
     problems, folds, plain = list(comparison.problems.values()), comparison.folds, comparison.plain
@@ -69,20 +70,18 @@ def judge_joint_sets(comparison: Comparison, paths: list[Cells]) -> tuple[Stages
     n_seeds = 1 if _best_agrees(paths[grower], ~comparison.keep) else DEFAULTS.n_growing
     with_all_rows = np.vstack([folds, np.ones_like(folds[:1])])
     own, bank = problems[grower], comparison.bank
-    grown, lams, history = grow_sets(own, bank, with_all_rows, n_seeds, comparison.has_pairs)
-    sets = {"growing": grown}
+    grown, history = grow_sets(own, bank, with_all_rows, n_seeds, comparison.has_pairs)
+    rankings = [grown]
     if own.network.is_linear:
-        sizes = grown[:, -1].sum(axis=1) - int(comparison.keep.sum())
-        order = eliminate(own, bank, with_all_rows)[:, int(comparison.keep.sum()) :]
-        sets["elimination"] = first_of(order, sizes.tolist()) | comparison.keep
+        rankings.append(eliminate(own, bank, with_all_rows, grown))
     stages: Stages = [[] for _ in problems]
-    for stage, made in sets.items():
-        cells = judge_sizes(own, stage, made, lams, folds)
-        stages[grower] += [] if cells is None else [cells]
-    if stages[grower]:
-        best = min(stages[grower], key=lambda cells: cells.losses.mean(axis=1).min()).stage
+    judged = [(judge_sizes(own, ranking, folds), ranking) for ranking in rankings]
+    found = [(cells, ranking) for cells, ranking in judged if cells is not None]
+    if found:
+        stages[grower] = [cells for cells, _ in found]
+        _, best = min(found, key=lambda each: each[0].losses.mean(axis=1).min())
         for i in set(plain) - {grower}:
-            cells = judge_sizes(problems[i], best, sets[best], lams, folds)
+            cells = judge_sizes(problems[i], best, folds)
             stages[i] += [] if cells is None else [cells]
     return stages, history
 

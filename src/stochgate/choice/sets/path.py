@@ -12,8 +12,8 @@ from stochgate.choice.sets.promising import promising, takes_few
 from stochgate.problem.problem import Problem
 
 
-def make_lams(n_samples: int, smallest: float = DEFAULTS.smallest_lam) -> np.ndarray:
-    """Return penalties per gate, falling: down to `smallest`, or to log(n) / 2n where that is less.
+def make_lams(n_samples: int) -> np.ndarray:
+    """Return penalties per gate, falling: down to 0.0033, or to log(n) / 2n where that is less.
 
     At log(n) / 2n a feature must gain what the Bayesian information criterion asks for; n are the
     rows that judge.
@@ -25,7 +25,7 @@ def make_lams(n_samples: int, smallest: float = DEFAULTS.smallest_lam) -> np.nda
     array([0.06  , 0.0334, 0.0186, 0.0104, 0.0058, 0.0032])
     """
     largest, ratio = DEFAULTS.largest_lam, DEFAULTS.lam_ratio
-    lowest = min(smallest, worth_of_a_feature(min(n_samples, DEFAULTS.most_judging)))
+    lowest = min(DEFAULTS.smallest_lam, worth_of_a_feature(min(n_samples, DEFAULTS.most_judging)))
     return largest / ratio ** np.arange(1 + int(np.ceil(np.log(largest / lowest) / np.log(ratio))))
 
 
