@@ -124,7 +124,7 @@ print(sorted(new - {"numpy", "scipy", "sklearn", "torch", "tqdm"}))
 
 def test_no_file_is_overgrown():
     lengths = {str(p.relative_to(SOURCE)): len(p.read_text().splitlines()) for p in MODULES}
-    assert {name: n for name, n in lengths.items() if n > 300} == {}
+    assert {name: n for name, n in lengths.items() if n > 500} == {}
 
 
 def function_lengths(code):

@@ -199,8 +199,8 @@ def test_the_second_look_may_change_the_network(monkeypatch, folds_agree):
     X, y = linear_response(120, 6)
     look = auto.look_again
 
-    def change(problems, chosen, folds):
-        looked, frequency = look(problems, chosen, folds)
+    def change(problems, *given):
+        looked, frequency = look(problems, *given)
         plain = replace(looked.recipe, linear=np.zeros(6, dtype=bool), lam=None)
         return replace(looked, network=len(problems) - 1, recipe=plain), frequency
 

@@ -71,5 +71,5 @@ def test_the_choice_selects_a_column_once(as_sparse):
     X = sparse.csr_array(X) if as_sparse else X
     model = GatedRegressor(network="linear", training=SHORT, random_state=0).fit(X, y)
     assert model.get_support(indices=True).tolist() == [1, 2]
-    row = next(row for row in model.summary().features if row["feature"] == 1)
-    assert set(row["stand_ins"]) >= {3, 5}  # which are said beside it
+    features = model.summary().features.set_index("feature")
+    assert set(features.loc[1, "stand_ins"]) >= {3, 5}  # which are said beside it

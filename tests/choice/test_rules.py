@@ -8,7 +8,7 @@ from choices import EMPTY, FEW, GOOD, MANY, make_candidates
 from stochgate.choice.rules import RULES, Standard
 from stochgate.choice.sets.cells import vote
 
-STANDARD = Standard(empty=EMPTY, reference=None, n_samples=1000, n_first=5)
+STANDARD = Standard(empty=EMPTY, reference=None, n_first=5)
 
 
 def test_ties_go_to_fewer_features_then_to_the_simpler_network():
@@ -29,10 +29,10 @@ def test_rules_differ_in_what_they_give_away_for_fewer_features():
     assert [RULES[rule](worse, STANDARD).cell for rule in ("best", "one-se")] == [0, 1]
 
 
-def test_many_features_that_gain_little_each_lose_a_tie_of_a_standard_error():
+def test_each_time_the_features_halve_a_tie_may_give_away_a_share_of_the_gain():
     behind = np.array([0.05, -0.03, 0.04, -0.01, 0.02])  # 0.014 on average, 0.9 standard errors
     few = np.arange(40) < 2
-    for n_many, cell in ((40, 1), (5, 0)):  # a feature is worth 0.0035: 38 of them more than 0.014, 3 less
+    for n_many, cell in ((40, 1), (5, 0)):  # 1 % of the gain is 0.005: 40 halve 4.3 times, 5 once
         candidates = make_candidates([GOOD, GOOD + behind], [np.arange(40) < n_many, few])
         assert RULES["auto"](candidates, STANDARD).cell == cell
     sure = make_candidates([GOOD, GOOD + 0.03], [np.ones(40), few])  # the same in every fold
@@ -40,9 +40,9 @@ def test_many_features_that_gain_little_each_lose_a_tie_of_a_standard_error():
 
 
 def test_a_weak_signal_is_not_given_away():
-    """A standard error is most of what is gained: the tie ends at 2 % of the gain."""
+    """A standard error is most of what is gained: the tie ends at 3 % of the gain."""
     spread = np.array([0.05, -0.05, 0.04, -0.04, 0.0])
-    for share, cell in ((0.03, 0), (0.015, 1)):
+    for share, cell in ((0.035, 0), (0.025, 1)):
         behind = spread + share * 0.02
         candidates = make_candidates(
             [EMPTY - 0.02, EMPTY - 0.02 + behind], [np.ones(40), np.arange(40) < 2]

@@ -398,7 +398,7 @@ def test_a_clone_of_another_size_asks_for_that_size():
 
 def test_at_a_penalty_of_the_path_the_features_are_those_of_the_last_step():
     X, y = linear_response(200, 9)
-    X[:, 8] = X[:, 0] + 0.05 * X[:, 8]
+    X[:, 8] = X[:, 0] + 0.2 * X[:, 8]
     model = GatedRegressor(network="linear", random_state=0).fit(X, y)
     path = model.path_[model.path_["stage"] == "path"]
     early = path[path["n_at_end"] < path["n_features"]]

@@ -460,7 +460,7 @@ CHANGES = [
 OWN = [(GatedClassifier, "class_weight", "balanced", {}), (GatedCox, "ties", "efron", {})]
 # they change no number where lam is given, and have tests of their own
 SILENT = {"backend", "device", "callbacks", "verbose", "cv", "rule", "n_features_to_select", "missing"}
-SILENT |= {"training__tf32", "training__max_memory"}
+SILENT |= {"alpha", "training__tf32", "training__max_memory"}
 
 
 @cache

@@ -94,7 +94,7 @@ def judge_sets(comparison: Comparison, lams: np.ndarray) -> tuple[Stages, GateHi
     The history is of the gates under the growing penalty; it is None where nothing is penalised.
     """
     if comparison.keep.all():  # nothing is penalised: only network and steps are chosen
-        return race(comparison, lams[:1]), None
+        return race(comparison, lams[:1], comparison.networks), None
     paths, stages = train_paths(comparison, lams)  # path, survivors, refits
     stages = join(stages, judge_all_columns(comparison))  # reference
     joint, history = judge_joint_sets(comparison, paths)  # growing

@@ -251,7 +251,7 @@ class Bank:
         mean, variance = (moment[0] for moment in self.columns.moments(ones))
         told = self.columns.project(directions) - mean[:, None] * directions.sum(0)
         scale = torch.where(variance > 0, variance, torch.inf)
-        return told.square() / scale[:, None] / n_directions
+        return (told.square() / scale[:, None] / n_directions).to(directions.dtype)
 
     def _of_gates(self, scores: Tensor) -> Tensor:
         """Return the mean over each gate's columns: (n_columns, k) -> (n_gates, k)."""

@@ -90,7 +90,6 @@ class Comparison:
         return Standard(
             empty=self.empty,
             reference=None if best is None else best.losses,
-            n_samples=self.folds.shape[1],
             n_first=len(self.first),
         )
 

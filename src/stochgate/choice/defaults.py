@@ -111,6 +111,7 @@ class Defaults:
 
     # Which set?
     tolerance: float = 0.01  # share of the gain that half as many features may give away,
+    most_halvings: float = 3.0  # up to so many times, lest one column stand for a panel,
     tie_errors: float = 1.0  # but not more than so many standard errors of the difference
 
     # The second look

@@ -85,7 +85,6 @@ class Standard:
         Losses of the model without features.
     reference : ndarray, shape (n_folds,), or None
         Losses of the best model on all columns.
-    n_samples : int
     n_first : int
         Folds in which no row is held out twice. Further rounds of folds make means surer, but how sure
         is not known: standard errors are those of so many folds.
@@ -93,7 +92,6 @@ class Standard:
 
     empty: np.ndarray
     reference: np.ndarray | None
-    n_samples: int
     n_first: int
 
 
@@ -138,9 +136,9 @@ def best_of_ties(candidates: Sequence[Candidate], standard: Standard) -> Candida
     """Return the fewest features that predict as well as the best model, the one on all columns included.
 
     A candidate is as good when, each time it has half as many features, it gives away at most 1 % of the
-    best one's gain over the model without features, and in all no more than a standard error of their
-    difference (or 1 % of the gain, where that is more). Of equal numbers the simpler network is taken, then
-    the lower loss. Where none is as good as the model on all columns the best is returned.
+    best one's gain over the model without features, and in all no more than 3 % or a standard error of
+    their difference (or 1 % of the gain, where that is more). Of equal numbers the simpler network is
+    taken, then the lower loss. Where none is as good as the model on all columns the best is returned.
     """
     best = lowest_loss(candidates)
     losses, n_best = best.losses, best.n_features
@@ -148,11 +146,10 @@ def best_of_ties(candidates: Sequence[Candidate], standard: Standard) -> Candida
         losses, n_best = standard.reference, len(best.support)
     behind = np.array([c.losses for c in candidates]) - losses
     spread = behind.std(axis=1, ddof=1) / np.sqrt(standard.n_first)
-    halvings = np.log2([n_best / c.n_features for c in candidates]).clip(min=1)
+    halvings = np.log2([n_best / c.n_features for c in candidates]).clip(1, DEFAULTS.most_halvings)
     given = DEFAULTS.tolerance * (standard.empty - losses).mean()
-    tied = behind.mean(axis=1) <= np.maximum(
-        given, np.minimum(halvings * given, DEFAULTS.tie_errors * spread)
-    )
+    most = np.minimum(halvings * given, DEFAULTS.tie_errors * spread)
+    tied = behind.mean(axis=1) <= np.maximum(given, most)
     return min(
         (c for c, near in zip(candidates, tied, strict=True) if near),
         key=lambda c: (c.n_features, c.network, c.loss),

@@ -42,7 +42,7 @@ def train_table(problem: Problem, cv: Any, groups: Any, lams: Any, names: list[A
     lams = np.sort(np.asarray(lams, dtype=float).ravel())[::-1]
     if len(lams) == 0 or not np.isfinite(lams).all() or lams[-1] < 0:
         raise ValueError("lams must be numbers not below 0, at least one.")
-    paths = train_each_path(comparison, lams, comparison.folds, n_larger=0)
+    paths = train_each_path(comparison, lams, comparison.folds, comparison.networks, n_larger=0)
     candidates = list_candidates([[path] for path in paths])
     return path_table(candidates, comparison.networks, problem.gates.spread, names)
 

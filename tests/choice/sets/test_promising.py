@@ -123,6 +123,6 @@ def test_the_path_of_a_costly_network_opens_only_what_it_is_offered():
     comparison = replace(comparison, problems={"encoded": costly})
     bank = plain_bank(costly)
     comparison.__dict__["bank"] = bank  # that of the columns as they are
-    (path,) = train_each_path(comparison, np.array([0.1]), comparison.first)
+    (path,) = train_each_path(comparison, np.array([0.1]), comparison.first, comparison.networks)
     assert not (path.settled & ~promising(costly, bank, comparison.first)).any()
     assert path.settled.sum(axis=2).max() == DEFAULTS.fewest_offered

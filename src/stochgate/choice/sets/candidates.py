@@ -25,8 +25,9 @@ def join(*stages: Stages) -> Stages:
 def train_paths(comparison: Comparison, lams: np.ndarray) -> tuple[list[Cells], Stages]:
     """Train every network's path and, where it may win, its survivors and refits.
 
-    Of few rows the path is first trained on one round of folds: where even these disagree at every
-    penalty the others cannot vote, and no stage follows.
+    Of few rows the paths are first trained on one round of folds: a network of which even these disagree
+    at every penalty is left at that, since its folds cannot vote. The folds of one that is offered few of
+    the features agree easily: it goes on only if its path is the best.
 
     Parameters
     ----------
@@ -37,13 +38,18 @@ def train_paths(comparison: Comparison, lams: np.ndarray) -> tuple[list[Cells], 
     -------
     The networks' paths, and what is judged on all folds
     """
-    problems, folds, first = comparison.problems, comparison.folds, comparison.first
-    if len(first) < len(folds):
-        paths = train_each_path(comparison, lams, first)
-        if not any(agree(path) for path in paths):
-            return paths, [[] for _ in problems]
-    stages = race(comparison, lams)
-    return [cells[0] for cells in stages], stages
+    folds, first, names = comparison.folds, comparison.first, comparison.networks
+    if len(first) == len(folds):
+        stages = race(comparison, lams, names)
+        return [cells[0] for cells in stages], stages
+    paths = train_each_path(comparison, lams, first, names)
+    least = [path.losses.mean(axis=1).min() for path in paths]
+    voting = [
+        name
+        for name, path, loss in zip(names, paths, least, strict=True)
+        if agree(path) and (loss == min(least) or not takes_few(comparison.problems[name]))
+    ]
+    return paths, race(comparison, lams, voting) if voting else [[] for _ in names]
 
 
 def judge_all_columns(comparison: Comparison) -> Stages:

@@ -29,8 +29,8 @@ def make_lams(n_samples: int) -> np.ndarray:
     return largest / ratio ** np.arange(1 + int(np.ceil(np.log(largest / lowest) / np.log(ratio))))
 
 
-def race(comparison: Comparison, lams: np.ndarray) -> list[list[Cells]]:
-    """Train every network's path; those that may win go on with what it leaves.
+def race(comparison: Comparison, lams: np.ndarray, taking_part: Sequence[str]) -> list[list[Cells]]:
+    """Train the path of some networks; those that may win go on with what it leaves.
 
     A network goes on when its path gains at least 30 % of what the best one gains over the model without
     features; all do while none gains anything to speak of.
@@ -39,15 +39,20 @@ def race(comparison: Comparison, lams: np.ndarray) -> list[list[Cells]]:
     ----------
     comparison : Comparison
     lams : ndarray, shape (n_lams,)
+    taking_part : sequence of str
+        The networks' names, simple ones first.
+
+    Returns
+    -------
+    list of list of Cells
+        One for each network of the comparison; of those that take no part it is empty.
     """
     folds, empty = comparison.folds, comparison.empty
-    paths = train_each_path(comparison, lams, folds)
-    return [
-        [path, *go_on(problem, path, folds, empty)] if goes_on else [path]
-        for problem, path, goes_on in zip(
-            comparison.problems.values(), paths, may_win(paths, empty), strict=True
-        )
-    ]
+    paths = train_each_path(comparison, lams, folds, taking_part)
+    stages: dict[str, list[Cells]] = {name: [] for name in comparison.problems}
+    for name, path, goes_on in zip(taking_part, paths, may_win(paths, empty), strict=True):
+        stages[name] = [path, *(go_on(comparison.problems[name], path, folds, empty) if goes_on else [])]
+    return list(stages.values())
 
 
 def may_win(paths: Sequence[Cells], empty: np.ndarray) -> np.ndarray:
@@ -65,20 +70,24 @@ def agree(path: Cells) -> bool:
 
 
 def train_each_path(
-    comparison: Comparison, lams: np.ndarray, folds: np.ndarray, n_larger: int = DEFAULTS.n_larger
+    comparison: Comparison,
+    lams: np.ndarray,
+    folds: np.ndarray,
+    taking_part: Sequence[str],
+    n_larger: int = DEFAULTS.n_larger,
 ) -> list[Cells]:
-    """Train every network's path; one that takes few of many features is offered promising ones.
+    """Train the path of some networks; one that takes few of many features is offered promising ones.
 
     Parameters
     ----------
-    comparison, lams : as in `race`
+    comparison, lams, taking_part : as in `race`
     folds : ndarray, shape (n_folds, n_samples)
         Those of the comparison, or some of them.
     n_larger : int
         How many larger penalties may follow at most.
     """
     paths: list[Cells] = []
-    for problem in comparison.problems.values():
+    for problem in (comparison.problems[name] for name in taking_part):
         offered = None
         if takes_few(problem):
             offered = promising(problem, comparison.bank, folds, paths, comparison.has_pairs)
