@@ -77,7 +77,7 @@ def judge(
 def choose_size(
     order: Callable[[np.ndarray, np.ndarray, int], np.ndarray], X: np.ndarray, y: np.ndarray, seed: int
 ) -> tuple[int, str]:
-    """Return the size and the learner of the best accuracy over five inner folds, of equal ones the smallest."""
+    """Return size and learner of the best accuracy over five inner folds, of equal ones the smallest."""
     sizes = (1, 2, 3, 5, 8, 12, 20, 30, 50, 80, 120, 200)
     scores: dict[tuple[int, str], list[float]] = {}
     n_splits = max(2, min(5, int(np.bincount(y).min()))) if np.bincount(y).min() > 1 else 5

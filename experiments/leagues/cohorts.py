@@ -1,7 +1,7 @@
 """Cohorts of few rows and thousands of columns: defaults, exactly k, and peers, on five stratified folds.
 
-The seed is the fold. `ours` and `svm-rfe` choose their own number of columns; `ours-k` and the orders of peers
-give exactly 5, 10, 20 and 50, which a forest, a linear and an RBF SVM judge.
+The seed is the fold. `ours` and `svm-rfe` choose their own number of columns; `ours-k` and the orders of
+peers give exactly 5, 10, 20 and 50, which a forest, a linear and an RBF SVM judge.
 
     STOCHGATE_DATA=... python -m experiments run cohorts --tasks tuning --jobs 2
 """
@@ -173,7 +173,7 @@ COHORTS = Experiment(
         "judged10": "k=10 {:.3f}",
         "judged20": "k=20 {:.3f}",
         "seconds": "{:.1f} s",
-    },  # fmt: skip
+    },
     default_tasks=["tuning"],
     task_groups={"tuning": TUNING, "final": FINAL},
 )

@@ -1,7 +1,7 @@
 """The published ladder of non-linear selection problems (Passemiers et al. 2024), beside its 20 methods.
 
-Cells are problem, rows and columns. A seed is a draw and a fold: 6 * draw + fold, of `KFold(6)` without shuffling;
-the published cells are one draw each.
+Cells are problem, rows and columns. A seed is a draw and a fold: 6 * draw + fold, of `KFold(6)` without
+shuffling; the published cells are one draw each.
 
     STOCHGATE_DATA=... python -m experiments run ladder --jobs 2 --seeds 6000:6006
 """
@@ -79,7 +79,7 @@ def read_published() -> pd.DataFrame:
 
 
 def make_tables(table: pd.DataFrame, methods: list[str]) -> str:
-    """Return our share of true columns for each problem and number of rows, beside the best published method."""
+    """Return our share of true columns for each problem and number of rows, and the best published."""
     cells = table["task"].str.rsplit("-", n=2, expand=True)
     table = table.assign(problem=cells[0], rows=cells[1].astype(int), columns=cells[2].astype(int))
     published, rows, grid = read_published(), [], {}
@@ -129,6 +129,6 @@ LADDER = Experiment(
         "n_false": "{} false",
         "p": "p {:.4f}",
         "seconds": "{:.1f} s",
-    },  # fmt: skip
+    },
     task_groups={name: [t for t in TASKS if t.startswith(f"{name}-")] for name in N_TRUE},
 )

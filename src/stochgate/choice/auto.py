@@ -21,6 +21,7 @@ from stochgate.choice.sets.candidates import (
 )
 from stochgate.choice.sets.cells import Cells
 from stochgate.choice.sets.path import make_lams, race
+from stochgate.choice.sets.ranking import Ranking
 from stochgate.choice.signal import find_signal
 from stochgate.choice.tables import path_table
 from stochgate.problem.problem import Problem
@@ -44,7 +45,7 @@ def fit_auto(
     """
     comparison = start_comparison(problem, cv, groups)  # the folds; far values: as they are, or drawn in?
     lams = make_lams(problem.n_samples) * problem.gates.n_gates
-    stages, history = judge_sets(comparison, lams)
+    stages, ranking, history = judge_sets(comparison, lams)
     candidates, keep = list_candidates(stages), comparison.keep
     table = path_table(candidates, comparison.networks, problem.gates.spread, names)
 
@@ -60,8 +61,7 @@ def fit_auto(
     final = JudgedRecipe(network=_network_of(chosen), recipe=make_recipe(chosen, keep))
     frequency = np.zeros(len(keep))
     if not callable(rule) and signal.found and groups is None and not keep.all():
-        problems = list(comparison.problems.values())
-        final, frequency = look_again(problems, final, comparison.first, comparison.bank)
+        chosen, final, frequency = second_look(comparison, chosen, final, kept)
     added = not np.isnan(final.loss)
 
     network = comparison.networks[final.network]
@@ -83,23 +83,49 @@ def fit_auto(
             losses=held_out_means(comparison, candidates, chosen, kept, final.loss),
             reference=_reference(comparison, candidates),
             added=added,
+            ranking=None if ranking is None else ranking.of_all_rows(final.recipe.support),
             gate_history=_history_of(chosen, candidates) or history,
         )
     )
 
 
-def judge_sets(comparison: Comparison, lams: np.ndarray) -> tuple[Stages, GateHistory | None]:
+def second_look(
+    comparison: Comparison, chosen: Candidate | None, recipe: JudgedRecipe, kept: np.ndarray
+) -> tuple[Candidate | None, JudgedRecipe, np.ndarray]:
+    """Look beside what was chosen and, where that gains little, beside nothing, too: the better one stands.
+
+    Among many features that luck has chosen nothing is found beside them.
+    """
+    problems, folds, bank = list(comparison.problems.values()), comparison.first, comparison.bank
+    final, frequency = look_again(problems, recipe, folds, bank)
+    if chosen is None or not _gains_little(kept[: len(chosen.losses)] - chosen.losses, len(folds)):
+        return chosen, final, frequency
+    nothing = JudgedRecipe(network=0, recipe=make_recipe(None, comparison.keep))
+    other, found = look_again(problems, nothing, folds, bank)
+    bar = recipe.judge(problems, folds).loss if np.isnan(final.loss) else final.loss
+    return (None, other, found) if other.loss < bar else (chosen, final, frequency)
+
+
+def _gains_little(gains: np.ndarray, n_first: int) -> bool:
+    """Return whether gains on folds are less than two standard errors, shape (n_folds,)."""
+    return bool(gains.mean() < 2 * gains.std(ddof=1) / np.sqrt(n_first))
+
+
+def judge_sets(
+    comparison: Comparison, lams: np.ndarray
+) -> tuple[Stages, Ranking | None, GateHistory | None]:
     """Train and judge every set of features that may be chosen; return each network's cells.
 
-    The history is of the gates under the growing penalty; it is None where nothing is penalised.
+    With them come the best ranking, and the history of the gates under the growing penalty; both are None
+    where nothing is penalised.
     """
     if comparison.keep.all():  # nothing is penalised: only network and steps are chosen
-        return race(comparison, lams[:1], comparison.networks), None
+        return race(comparison, lams[:1], comparison.networks), None, None
     paths, stages = train_paths(comparison, lams)  # path, survivors, refits
     stages = join(stages, judge_all_columns(comparison))  # reference
-    joint, history = judge_joint_sets(comparison, paths)  # growing
+    joint, ranking, history = judge_joint_sets(comparison, paths)  # growing, elimination
     stages = join(stages, joint)
-    return join(stages, judge_teams(comparison, stages)), history  # teams
+    return join(stages, judge_teams(comparison, stages)), ranking, history  # teams
 
 
 def held_out_means(

@@ -70,7 +70,7 @@ class Bank:
 
     @property
     def has_curves(self) -> bool:
-        """Whether curves are asked for: of columns that are dense by themselves and not too many numbers."""
+        """Whether curves are asked for: of columns that are dense by themselves, and not too many."""
         few = self.n_samples * self.n_columns <= DEFAULTS.most_ranked
         return isinstance(self.columns, DenseColumns) and not self.columns.was_sparse and few
 
@@ -230,7 +230,7 @@ class Bank:
         rows: slice,
         columns: slice,
     ) -> Tensor:
-        """Return the largest |z| of the products of two blocks of columns; 0 within a gate, and below it."""
+        """Return the largest |z| of products of two blocks of columns; 0 within a gate, and below it."""
         z = torch.zeros(left[0].shape[0], kinds[0][:, columns].shape[1], device=left[0].device)
         for a in range(2):
             for b in range(2):

@@ -56,7 +56,7 @@ class Comparison:
 
     @property
     def has_pairs(self) -> bool:
-        """Whether some columns clearly tell together what none of them tells alone: folds ask for theirs."""
+        """Whether columns clearly tell together what none of them tells alone: folds ask for theirs."""
         return self.pairs is not None and bool(self.pairs.clear.any())
 
     @property

@@ -9,10 +9,11 @@ from stochgate.choice.auto import held_out_means
 from stochgate.choice.comparison import Comparison, start_comparison
 from stochgate.choice.defaults import DEFAULTS
 from stochgate.choice.final import Choice, FinalModel, train_final
+from stochgate.choice.gate_history import GateHistory
 from stochgate.choice.recipe import make_recipe
 from stochgate.choice.rules import list_candidates, lowest_loss
 from stochgate.choice.second_look import JudgedRecipe, look_again
-from stochgate.choice.sets.candidates import judge_kept
+from stochgate.choice.sets.candidates import Stages, judge_kept
 from stochgate.choice.sets.elimination import eliminate
 from stochgate.choice.sets.growing import grow_sets
 from stochgate.choice.sets.promising import takes_few
@@ -41,26 +42,16 @@ def fit_exactly(
     comparison = start_comparison(problem, cv, groups, fewest=k)
     problems = {name: seen for name, seen in comparison.problems.items() if not takes_few(seen)}
     comparison = replace(comparison, problems=problems or comparison.problems)
-    folds, size = comparison.first, [k - int(comparison.keep.sum())]
-    with_all_rows = np.vstack([folds, np.ones_like(folds[:1])])
-    grown = [
-        grow_sets(seen, comparison.bank, with_all_rows, pairs=comparison.has_pairs)
-        for seen in comparison.problems.values()
-    ]
-    eliminated = eliminate(comparison.simplest, comparison.bank, with_all_rows, grown[0][0])
-    stages = []
-    for i, seen in enumerate(comparison.problems.values()):
-        rankings = [grown[i][0], eliminated] if i in comparison.plain else [grown[i][0]]
-        n_members = team_size(seen, DEFAULTS.n_judging)
-        stages.append([ranking.judge(seen, folds, size, n_members) for ranking in rankings])
-    candidates = list_candidates(stages)
+    rankings, histories = rank(comparison)
+    of_size = [k - int(comparison.keep.sum())]
+    candidates = list_candidates(judge(comparison, rankings, of_size))
     chosen = min(candidates, key=lambda c: (c.loss, c.network))
-    history, kept = grown[chosen.network][1], judge_kept(comparison)
+    history, kept = histories[chosen.network], judge_kept(comparison)
+    ranking = next(r for r in rankings[chosen.network] if r.stage == chosen.cells.stage)
     signal = find_signal(candidates, comparison, kept[1], alpha)
     final = JudgedRecipe(network=chosen.network, recipe=make_recipe(chosen, comparison.keep))
     frequency = chosen.opened.mean(axis=0)
     if signal.found and groups is None:
-        ranking = next(r for r in (grown[chosen.network][0], eliminated) if r.stage == chosen.cells.stage)
         final, found = with_found(comparison, final, ranking)
         frequency = np.maximum(frequency, found)
     network = comparison.networks[final.network]
@@ -77,9 +68,34 @@ def fit_exactly(
             candidates=[chosen],
             opened=chosen.opened,
             losses=held_out_means(comparison, candidates, chosen, kept[0], final.loss),
+            ranking=ranking.of_all_rows(final.recipe.support),
             gate_history=history,
         )
     )
+
+
+def rank(comparison: Comparison) -> tuple[list[list[Ranking]], list[GateHistory]]:
+    """Return each network's rankings, on folds and all rows, and its gates under the growing penalty."""
+    with_all_rows = np.vstack([comparison.first, np.ones_like(comparison.first[:1])])
+    bank, problems = comparison.bank, comparison.problems.values()
+    grown = [grow_sets(seen, bank, with_all_rows, pairs=comparison.has_pairs) for seen in problems]
+    eliminated = eliminate(comparison.simplest, bank, with_all_rows, grown[0][0])
+    rankings = [
+        [ranking, eliminated] if i in comparison.plain else [ranking]
+        for i, (ranking, _) in enumerate(grown)
+    ]
+    return rankings, [history for _, history in grown]
+
+
+def judge(comparison: Comparison, rankings: list[list[Ranking]], sizes: list[int]) -> Stages:
+    """Judge the first gates of each network's rankings by teams."""
+    return [
+        [
+            ranking.judge(seen, comparison.first, sizes, team_size(seen, DEFAULTS.n_judging))
+            for ranking in own
+        ]
+        for seen, own in zip(comparison.problems.values(), rankings, strict=True)
+    ]
 
 
 def with_found(

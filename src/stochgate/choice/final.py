@@ -12,6 +12,7 @@ from stochgate.choice.gate_history import GateHistory, read_history
 from stochgate.choice.recipe import Recipe
 from stochgate.choice.rows import for_stream
 from stochgate.choice.rules import Candidate
+from stochgate.choice.sets.ranking import Ranking
 from stochgate.choice.sets.refits import team_size
 from stochgate.choice.signal import Signal
 from stochgate.engine import Design, Trained
@@ -46,6 +47,8 @@ class Choice:
         The network of the best model on all columns, and how that was trained.
     added : bool
         Whether the second look added features.
+    ranking : Ranking, or None
+        Of all rows, the chosen gates first; None where all are kept.
     gate_history : GateHistory, or None
         Of the models that made the chosen set; None where gates were not trained on the way.
     """
@@ -63,6 +66,7 @@ class Choice:
     losses: dict[str, float]
     reference: tuple[str, Recipe] | None = None
     added: bool = False
+    ranking: Ranking | None = None
     gate_history: GateHistory | None = None
 
     @property

@@ -78,7 +78,7 @@ def find_alone(
 
 
 def find_pairs(bank: Bank, residual: Tensor, support: np.ndarray) -> tuple[Tensor, np.ndarray]:
-    """Return the pairs of columns, not both of a support, that clearly tell something, and their new gates."""
+    """Return pairs of columns that clearly tell something, not both of a support, and their new gates."""
     known = torch.from_numpy(support).to(bank.gate_of.device)[bank.gate_of]
     found, paired = bank.pairs(residual, DEFAULTS.n_pairs_asked), np.zeros_like(support)
     if found is None:

@@ -117,8 +117,8 @@ def _with_added(
 
     They enter linearly, or through the hidden layers, of this network or of another, which must then be
     better than it is without them, too. Those of pairs enter through hidden layers alone, and of a model
-    without features or of a linear one another network may take the place, where pairs or curves ask for it,
-    with what was chosen before or without it.
+    without features or of a linear one another network may take the place, where pairs or curves ask for
+    it, with what was chosen before or without it.
     """
     own, recipe, none = problems[now.network].network, now.recipe, np.zeros_like(left.alone)
     sets = [left.gates] if not (left.paired & ~left.alone).any() else [left.gates, left.alone, left.paired]

@@ -76,7 +76,7 @@ lam_ : float
 network_ : str
     The kind of network chosen (automatic choice only, as the three that follow).
 p_value_ : float
-    How rarely columns that have nothing to do with y would look as they do; up to `alpha` there is a signal.
+    How rarely columns that have nothing to do with y would look as they do; a signal up to `alpha`.
 selection_frequency_ : ndarray, shape (n_features,)
     The share of folds in whose set a feature is, made as the chosen set was.
 path_ : DataFrame, or list of dict without pandas

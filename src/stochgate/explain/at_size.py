@@ -4,38 +4,36 @@ from dataclasses import replace
 
 import numpy as np
 
-from stochgate.choice.bank import Bank
 from stochgate.choice.exact_k import refuse_impossible_number
 from stochgate.choice.final import Choice, FinalModel, train_final
 from stochgate.choice.recipe import Recipe, make_recipe
 from stochgate.choice.rows import with_fewer_rows
 from stochgate.choice.sets.cells import REFITS
-from stochgate.choice.sets.growing import grow_sets
 
 
 def at_size(choice: Choice, k: int) -> tuple[FinalModel, str]:
     """Return a model of exactly k gates, and how it was made.
 
+    The sets are nested: the chosen gates come first, then the others, as the ranking that the choice found
+    best has them. Each is trained as the refit of nearest size was.
+
     Parameters
     ----------
     choice : Choice
     k : int
-        The gates are those of the chosen network that stay open longest under a growing penalty, trained as
-        the refit of nearest size was.
     """
-    problem = choice.problem
-    refuse_impossible_number(problem, k)
-    on_all_rows = np.ones((1, problem.n_samples), dtype=bool)
-    ranking, history = grow_sets(problem, Bank(problem.design), on_all_rows)
-    support, lam = ranking.sets([k - ranking.n_kept])[0, 0], float(ranking.lams[k - 1])
+    refuse_impossible_number(choice.problem, k)
+    support, lam = choice.problem.gates.keep, choice.lam
+    if choice.ranking is not None:
+        support = choice.ranking.sets([k - choice.ranking.n_kept])[0, 0]
+        lam = float(choice.ranking.lams[k - 1])
     refits = [c for c in choice.candidates if c.cells.stage in REFITS]
     nearest = min(refits, key=lambda c: (abs(c.n_features - k), c.loss), default=None)
     none = np.zeros_like(support)
     like = choice.recipe if nearest is None else make_recipe(nearest, none)
     recipe = Recipe(support=support, linear=none, last_step=like.last_step, shrink=like.shrink)
-    changed = replace(choice.changed(recipe, lam, nearest), gate_history=history)
-    model = train_final(changed)
-    return model, f"refit on the {k} gates that stay open longest under a growing penalty"
+    changed = replace(choice.changed(recipe, lam, nearest), gate_history=choice.gate_history)
+    return train_final(changed), f"refit on the {k} gates that rank first"
 
 
 def on_all_columns(choice: Choice) -> FinalModel | None:

@@ -11,7 +11,7 @@ from stochgate.choice.sets.elimination import eliminate
 from stochgate.choice.sets.growing import grow_sets
 from stochgate.choice.sets.path import agree, may_win, race, train_each_path
 from stochgate.choice.sets.promising import takes_few
-from stochgate.choice.sets.ranking import judge_sizes
+from stochgate.choice.sets.ranking import Ranking, judge_sizes
 from stochgate.choice.sets.refits import team_size
 
 Stages = list[list[Cells]]  # for each network its cells, stage after stage
@@ -26,8 +26,8 @@ def train_paths(comparison: Comparison, lams: np.ndarray) -> tuple[list[Cells], 
     """Train every network's path and, where it may win, its survivors and refits.
 
     Of few rows the paths are first trained on one round of folds: a network of which even these disagree
-    at every penalty is left at that, since its folds cannot vote. The folds of one that is offered few of
-    the features agree easily: it goes on only if its path is the best.
+    at every penalty is left at that, since its folds cannot vote. So is one that is offered few of the
+    features, on which its folds agree easily.
 
     Parameters
     ----------
@@ -43,11 +43,10 @@ def train_paths(comparison: Comparison, lams: np.ndarray) -> tuple[list[Cells], 
         stages = race(comparison, lams, names)
         return [cells[0] for cells in stages], stages
     paths = train_each_path(comparison, lams, first, names)
-    least = [path.losses.mean(axis=1).min() for path in paths]
     voting = [
         name
-        for name, path, loss in zip(names, paths, least, strict=True)
-        if agree(path) and (loss == min(least) or not takes_few(comparison.problems[name]))
+        for name, path in zip(names, paths, strict=True)
+        if agree(path) and not takes_few(comparison.problems[name])
     ]
     return paths, race(comparison, lams, voting) if voting else [[] for _ in names]
 
@@ -64,12 +63,12 @@ def judge_all_columns(comparison: Comparison) -> Stages:
     return stages
 
 
-def judge_joint_sets(comparison: Comparison, paths: list[Cells]) -> tuple[Stages, GateHistory]:
+def judge_joint_sets(comparison: Comparison, paths: list[Cells]) -> tuple[Stages, Ranking, GateHistory]:
     """Rank the gates under a growing penalty, by one network, and judge sets of every size, by others too.
 
     Where that network is linear the ranking of backward elimination competes, and the better one goes on.
-    One network may find the columns, and another predict better from them. The history is of the gates under
-    the growing penalty, on all rows.
+    One network may find the columns, and another predict better from them. With the cells come the better
+    ranking, and the history of the gates under the growing penalty, on all rows.
     """
     problems, folds, plain = list(comparison.problems.values()), comparison.folds, comparison.plain
     grower = _grower(paths, comparison.empty, plain, len(comparison.first))
@@ -81,6 +80,7 @@ def judge_joint_sets(comparison: Comparison, paths: list[Cells]) -> tuple[Stages
     if own.network.is_linear:
         rankings.append(eliminate(own, bank, with_all_rows, grown))
     stages: Stages = [[] for _ in problems]
+    best = grown
     judged = [(judge_sizes(own, ranking, folds), ranking) for ranking in rankings]
     found = [(cells, ranking) for cells, ranking in judged if cells is not None]
     if found:
@@ -89,7 +89,7 @@ def judge_joint_sets(comparison: Comparison, paths: list[Cells]) -> tuple[Stages
         for i in set(plain) - {grower}:
             cells = judge_sizes(problems[i], best, folds)
             stages[i] += [] if cells is None else [cells]
-    return stages, history
+    return stages, best, history
 
 
 def judge_teams(comparison: Comparison, stages: Stages) -> Stages:

@@ -1,4 +1,4 @@
-"""A ranking by elimination: of all columns the weakest go, in a ridge regression of what the base rate leaves."""
+"""A ranking by elimination: the weakest columns go, in a ridge regression of the base rate's residuals."""
 
 from dataclasses import replace
 
@@ -18,11 +18,11 @@ def eliminate(problem: Problem, bank: Bank, folds: np.ndarray, like: Ranking) ->
     r"""Rank the gates of each fold by backward elimination.
 
     With r the residuals of the model without features, one column per output, and X the open columns at
-    unit variance, :math:`W = (X^T X + n I)^{-1} X^T r` weighs them all at once; the gates whose columns have
-    the smallest weights close, a fifth at a time and one by one from 60 on. Columns that say the same share
-    a weight until one of them is left, and what only chance has made strong goes early: of few rows and
-    thousands of columns this order is better than that in which trained gates close, whose loss vanishes
-    while most of them are still open.
+    unit variance, :math:`W = (X^T X + n I)^{-1} X^T r` weighs them all at once; the gates whose columns
+    have the smallest weights close, a fifth at a time and one by one from 60 on. Columns that say the same
+    share a weight until one of them is left, and what only chance has made strong goes early: of few rows
+    and thousands of columns this order is better than that in which trained gates close, whose loss
+    vanishes while most of them are still open.
 
     Parameters
     ----------
@@ -36,7 +36,9 @@ def eliminate(problem: Problem, bank: Bank, folds: np.ndarray, like: Ranking) ->
     free, kept = (torch.nonzero(fixed == kind)[:, 0] for kind in (FREE, OPEN))
     (residual,) = problem.base_residual(problem.weights[None])
     root = problem.weights.sqrt().clamp_min(1e-12)[:, None]
-    most = min(DEFAULTS.most_eliminating, max(DEFAULTS.fewest_eliminating, DEFAULTS.eliminated // bank.n_columns))
+    most = min(
+        DEFAULTS.most_eliminating, max(DEFAULTS.fewest_eliminating, DEFAULTS.eliminated // bank.n_columns)
+    )
     orders = []
     for fold in folds:
         learns = np.flatnonzero(fold == LEARNS)

@@ -15,7 +15,7 @@ from stochgate.problem.problem import Problem, to_numpy
 def takes_few(problem: Problem) -> bool:
     """Return whether there are more features than a network that races takes (`Network.most_features`).
 
-    Of few rows an encoded network, whose columns are many, takes fewer.
+    Of few rows it takes fewer, and an encoded one, whose columns are many, fewer still.
     """
     return len(problem.networks) > 1 and problem.gates.n_gates > 2 * n_offered(problem)
 
@@ -25,10 +25,8 @@ def n_offered(problem: Problem) -> float:
     most = problem.network.most_features
     if most is None:
         return np.inf
-    if problem.inputs.encoding is None:
-        return most // 2
-    of_rows = problem.n_samples // DEFAULTS.rows_per_offered
-    return int(np.clip(of_rows, DEFAULTS.fewest_offered, most // 2))
+    per_row = DEFAULTS.offered_per_row if problem.inputs.encoding is None else DEFAULTS.encoded_per_row
+    return int(np.clip(per_row * problem.n_samples, DEFAULTS.fewest_offered, most // 2))
 
 
 def promising(
@@ -72,7 +70,7 @@ def marginal_strength(problem: Problem, bank: Bank, folds: np.ndarray) -> np.nda
 
 
 def _fold_residuals(problem: Problem, folds: np.ndarray) -> torch.Tensor:
-    """Return the residuals of the base rate on each fold's learning rows, free of their mean; 0 elsewhere."""
+    """Return the base rate's residuals on each fold's learning rows, free of their mean; 0 elsewhere."""
     weights, _ = problem.fold_weights(folds)
     residual, learns = problem.base_residual(weights), (weights > 0).unsqueeze(2)
     mean = torch.where(learns, residual, 0).sum(1, keepdim=True) / learns.sum(1, keepdim=True)

@@ -1,7 +1,7 @@
 """Rankings of the gates, made on every fold, and how the first k of a ranking are judged."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -13,7 +13,7 @@ from stochgate.problem.problem import Problem
 
 @dataclass(frozen=True, kw_only=True)
 class Ranking:
-    """The gates in the order in which they matter, as every fold ranks them: its first k are a set of size k.
+    """The gates in the order in which they matter, as every fold ranks them: the first k are its set.
 
     Among correlated columns the folds' sets have little in common, and each is a fair answer: what is
     judged is how such a set is made, and the one returned is made in the same way from all rows.
@@ -44,6 +44,12 @@ class Ranking:
         for chosen, size in zip(made, sizes, strict=True):
             np.put_along_axis(chosen, self.order[:, : self.n_kept + size], True, axis=1)
         return made
+
+    def of_all_rows(self, first: np.ndarray) -> "Ranking":
+        """Return the ranking of all rows alone, with some gates moved to the front."""
+        order = self.order[-1]
+        order = order[np.argsort(~first[order], kind="stable")]
+        return replace(self, order=order[None])
 
     def judge(self, problem: Problem, folds: np.ndarray, sizes: Sequence[int], n_members: int = 1) -> Cells:
         """Refit the sets of some sizes on each fold.
