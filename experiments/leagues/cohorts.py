@@ -30,13 +30,17 @@ EXACT = ["ours-k", *(f"{name}-k" for name in ORDERS)]
 METHODS = ["ours", "svm-rfe", "lasso", *ALL_COLUMNS, *EXACT]
 
 
+def find_data(name: str) -> Path:
+    """Return the path of a file of data."""
+    for folder in data_folders():
+        if (folder / name).exists():
+            return folder / name
+    raise FileNotFoundError(f"There is no {name} in STOCHGATE_DATA.")
+
+
 def load_cohort(name: str) -> tuple[np.ndarray, np.ndarray]:
     """Return X, and y as numbers from 0 on."""
-    paths: list[Path] = [folder / f"{name}.npz" for folder in data_folders()]
-    path = next((path for path in paths if path.exists()), None)
-    if path is None:
-        raise FileNotFoundError(f"There is no {name}.npz in STOCHGATE_DATA.")
-    with np.load(path) as data:
+    with np.load(find_data(f"{name}.npz")) as data:
         return data["X"].astype(np.float64), np.unique(data["y"], return_inverse=True)[1]
 
 
@@ -160,7 +164,7 @@ def make_tables(table: pd.DataFrame, methods: list[str], *, groups: dict[str, li
 
 COHORTS = Experiment(
     name="cohorts",
-    title="Few rows, thousands of columns: who predicts from how many, and whose k columns are best?",
+    title="Few rows, thousands of columns: who predicts best, from how many columns?",
     tasks=[*TUNING, *FINAL],
     methods=METHODS,
     seeds=range(5),

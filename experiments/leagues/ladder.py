@@ -14,10 +14,10 @@ import pandas as pd
 from sklearn.model_selection import KFold
 
 from experiments.experiment import Experiment
+from experiments.leagues.cohorts import find_data
 from experiments.leagues.real import SILENCED
 from experiments.methods import make_model
 from experiments.study import fit_and_score, to_markdown
-from stochgate.datasets.files import data_folders
 
 N_TRUE = {"ring": 2, "xor": 2, "ring+xor": 4, "ring+xor+sum": 6}
 ROWS = (250, 500, 1000)
@@ -72,10 +72,7 @@ def run_cell(task: str, method: str, seed: int, *, device: str = "cpu") -> dict[
 
 def read_published() -> pd.DataFrame:
     """Return the published cells."""
-    for folder in data_folders():
-        if (folder / "ladder_published.csv").exists():
-            return pd.read_csv(folder / "ladder_published.csv")
-    return pd.DataFrame(columns=["problem", "rows", "columns", "method", "best_p", "best_2p"])
+    return pd.read_csv(find_data("ladder_published.csv"))
 
 
 def make_tables(table: pd.DataFrame, methods: list[str]) -> str:

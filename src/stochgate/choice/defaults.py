@@ -77,7 +77,7 @@ class Defaults:
     growing_to: float = 0.3  # and at the last one, under which nearly all have
     growing_longer: float = 1.5  # times the steps of other models, so that gates close one by one
     growing_snapshots: int = 60  # to tell when each gate closes
-    n_growing: int = 2  # models averaged: in a single one the order of correlated columns is luck;
+    n_growing: int = 4  # models averaged: in a single one the order of correlated columns is luck;
     equal: float = 0.9  # one is enough where the folds' sets overlap their vote by this,
     few_open: float = 0.5  # with at most this share of the gates open: of most gates open it says nothing
     many_gates: int = 100  # of more gates than this no set holds more than
