@@ -111,9 +111,9 @@ class Defaults:
     fewest_alike: int = 8  # groups of rows among which residuals are dealt, as their sizes allow
 
     # Which set?
-    tolerance: float = 0.01  # share of the gain that half as many features may give away,
-    most_halvings: float = 3.0  # up to so many times, lest one column stand for a panel,
-    tie_errors: float = 1.0  # but not more than so many standard errors of the difference
+    shared_rows: float = 1.5  # times a standard error over folds, which share the rows they learn from
+    tolerance: float = 0.01  # share of the gain that a tie gives away at most,
+    negligible: float = 0.0025  # and share that counts for nothing, however sure
 
     # The second look
     look_level: float = 0.01  # the chance that a look adds anything when there is nothing left

@@ -135,21 +135,20 @@ def for_teams(candidates: Sequence[Candidate], n_first: int) -> list[Candidate]:
 def best_of_ties(candidates: Sequence[Candidate], standard: Standard) -> Candidate:
     """Return the fewest features that predict as well as the best model, the one on all columns included.
 
-    A candidate is as good when, each time it has half as many features, it gives away at most 1 % of the
-    best one's gain over the model without features, and in all no more than 3 % or a standard error of
-    their difference (or 1 % of the gain, where that is more). Of equal numbers the simpler network is
-    taken, then the lower loss. Where none is as good as the model on all columns the best is returned.
+    A candidate is as good when it gives away no more than the folds can tell, a standard error and a half
+    of their difference, and at most 1 % of the best one's gain over the model without features. A quarter
+    of a percent counts for nothing. Of equal numbers the simpler network is taken, then the lower loss.
+    Where none is as good as the model on all columns the best is returned.
     """
     best = lowest_loss(candidates)
-    losses, n_best = best.losses, best.n_features
+    losses = best.losses
     if standard.reference is not None and standard.reference.mean() < losses.mean():
-        losses, n_best = standard.reference, len(best.support)
+        losses = standard.reference
     behind = np.array([c.losses for c in candidates]) - losses
-    spread = behind.std(axis=1, ddof=1) / np.sqrt(standard.n_first)
-    halvings = np.log2([n_best / c.n_features for c in candidates]).clip(1, DEFAULTS.most_halvings)
-    given = DEFAULTS.tolerance * (standard.empty - losses).mean()
-    most = np.minimum(halvings * given, DEFAULTS.tie_errors * spread)
-    tied = behind.mean(axis=1) <= np.maximum(given, most)
+    error = DEFAULTS.shared_rows * behind.std(axis=1, ddof=1) / np.sqrt(standard.n_first)
+    gain = (standard.empty - losses).mean()
+    most = np.minimum(np.maximum(error, DEFAULTS.negligible * gain), DEFAULTS.tolerance * gain)
+    tied = behind.mean(axis=1) <= most
     return min(
         (c for c, near in zip(candidates, tied, strict=True) if near),
         key=lambda c: (c.n_features, c.network, c.loss),

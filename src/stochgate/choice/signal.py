@@ -147,7 +147,7 @@ def held_out_p(gain: float, error: float, n_first: int) -> float:
     (Nadeau and Bengio), and the tail is that of Student's t.
     """
     n_blocks = n_first * DEFAULTS.n_blocks
-    return float(student.sf(gain / (1.5 * error), max(n_blocks - 1, 1)))
+    return float(student.sf(gain / (DEFAULTS.shared_rows * error), max(n_blocks - 1, 1)))
 
 
 def held_out_gain(candidates: Sequence[Candidate], empty: np.ndarray, n_first: int) -> tuple[float, float]:

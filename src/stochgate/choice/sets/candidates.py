@@ -66,8 +66,8 @@ def judge_all_columns(comparison: Comparison) -> Stages:
 def judge_joint_sets(comparison: Comparison, paths: list[Cells]) -> tuple[Stages, Ranking, GateHistory]:
     """Rank the gates under a growing penalty, by one network, and judge sets of every size, by others too.
 
-    Where that network is linear the ranking of backward elimination competes, and the better one goes on; a
-    single model of each fold grows then, since elimination is steadier than the mean of several.
+    Where that network is linear the ranking of backward elimination competes, and the better one goes on; of
+    few rows a single model of each fold grows then, since elimination is steadier than the mean of several.
     One network may find the columns, and another predict better from them. With the cells come the better
     ranking, and the history of the gates under the growing penalty, on all rows.
     """
@@ -75,8 +75,9 @@ def judge_joint_sets(comparison: Comparison, paths: list[Cells]) -> tuple[Stages
     grower = _grower(paths, comparison.empty, plain, len(comparison.first))
     with_all_rows = np.vstack([folds, np.ones_like(folds[:1])])
     own, bank = problems[grower], comparison.bank
-    surely = own.network.is_linear or _best_agrees(paths[grower], ~comparison.keep)
-    n_seeds = 1 if surely else DEFAULTS.n_growing
+    few_rows = own.network.is_linear and len(comparison.first) < len(folds)
+    single = few_rows or _best_agrees(paths[grower], ~comparison.keep)
+    n_seeds = 1 if single else DEFAULTS.n_growing
     grown, history = grow_sets(own, bank, with_all_rows, n_seeds, comparison.has_pairs)
     rankings = [grown]
     if own.network.is_linear:
