@@ -66,8 +66,8 @@ def judge_all_columns(comparison: Comparison) -> Stages:
 def judge_joint_sets(comparison: Comparison, paths: list[Cells]) -> tuple[Stages, Ranking, GateHistory]:
     """Rank the gates under a growing penalty, by one network, and judge sets of every size, by others too.
 
-    Where that network is linear the ranking of backward elimination competes, and the better one goes on; of
-    few rows a single model of each fold grows then, since elimination is steadier than the mean of several.
+    Where that network is linear the ranking of backward elimination competes, and the better one goes on.
+    Of few rows a single model of each fold grows then: elimination is steadier than the mean of several.
     One network may find the columns, and another predict better from them. With the cells come the better
     ranking, and the history of the gates under the growing penalty, on all rows.
     """
