@@ -48,6 +48,15 @@ def test_a_group_is_a_copy_of_a_group_of_as_many_columns():
     assert copies(X, y, feature_groups=[0, 0, 1, 1, 2, 3, 3]) == [1]
 
 
+def test_of_many_rows_near_copies_are_not_copies():
+    """A difference that many rows show may tell something: 1 - r is 0.005 here."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 6))
+    X[:, 4] = X[:, 1] + 0.1 * X[:, 4]
+    assert copies(X[:60], X[:60, 1]) == [4]
+    assert copies(X, X[:, 1]) == []
+
+
 def test_copies_far_apart_are_found(monkeypatch):
     monkeypatch.setattr("stochgate.choice.copies._COLUMNS_AT_ONCE", 3)
     assert copies(*table()) == [3, 5]

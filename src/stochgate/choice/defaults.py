@@ -85,7 +85,8 @@ class Defaults:
     most_gates: int = 1000  # or this number: beyond it is hardly a selection;
     most_of_few_rows: int = 50  # nor is one of more than there are rows, or than this
     size_ratio: float = 1.5  # from one size to the next,
-    n_between: int = 4  # and so many more between the best one and the next smaller
+    n_between: int = 4  # and so many more between the best one and the next smaller,
+    most_between: int = 32  # of few features: among large sizes the best of many is luck
     pauses: tuple[int, ...] = (12, 60, 300)  # sizes after which larger ones are tried only if they may gain
 
     # Backward elimination

@@ -104,8 +104,8 @@ def judge_sizes(problem: Problem, ranking: Ranking, folds: np.ndarray) -> Cells 
     """Judge sets of every size, from small ones on, while larger ones may gain; then those near the best.
 
     A network with hidden layers is given no more than 300 features, or as many as there are rows. Between
-    the best size and the next smaller one of the grid up to four more are judged. Where a fold has no
-    column that varies there are no sets, and None is returned.
+    the best size, up to 32, and the next smaller one of the grid up to four more are judged. Where a fold
+    has no column that varies there are no sets, and None is returned.
 
     Parameters
     ----------
@@ -128,7 +128,9 @@ def judge_sizes(problem: Problem, ranking: Ranking, folds: np.ndarray) -> Cells 
         return None
     best = int(found.losses.mean(axis=1).argmin())
     between = _between(0 if best == 0 else sizes[best - 1], sizes[best])
-    return found.before(ranking.judge(problem, folds, between)) if between else found
+    if not between or sizes[best] > DEFAULTS.most_between:
+        return found
+    return found.before(ranking.judge(problem, folds, between))
 
 
 def _between(low: int, high: int) -> list[int]:
