@@ -140,20 +140,18 @@ def make_tables(table: pd.DataFrame, methods: list[str], *, groups: dict[str, li
             )
             parts.append(to_markdown(scores[free].map("{:.3f}".format)))
         rows = {}
-        for method in (m for m in methods if m in EXACT and m in set(there["method"])):
-            own = there[there["method"] == method]
-            values = [own[f"judged{k}"].mean() for k in SIZES]
-            rows[method] = {"cells": len(own)} | {
-                f"{k}": f"{v:.3f}" for k, v in zip(SIZES, values, strict=True)
-            }
-            rows[method]["mean"] = f"{np.mean(values):.3f}"
-            if method == "ours-k":
-                values = [own[f"own{k}"].mean() for k in SIZES]
-                rows["ours-k, own prediction"] = {
-                    "cells": len(own),
-                    **{f"{k}": f"{v:.3f}" for k, v in zip(SIZES, values, strict=True)},
-                    "mean": f"{np.mean(values):.3f}",
-                }
+        exact = there[there["method"].isin(EXACT)].set_index(["task", "seed"])
+        of_each = {m: exact[exact["method"] == m] for m in methods if m in set(exact["method"])}
+        shared = [
+            cell for cell in exact.index.unique() if all(cell in own.index for own in of_each.values())
+        ]
+        for method, own in of_each.items():
+            for what, name in (("judged", method), ("own", f"{method}, own prediction")):
+                values = [own.loc[shared, f"{what}{k}"].mean() for k in SIZES]
+                if np.isfinite(values).all():
+                    rows[name] = {"cells": len(shared)}
+                    rows[name] |= {f"{k}": f"{v:.3f}" for k, v in zip(SIZES, values, strict=True)}
+                    rows[name]["mean"] = f"{np.mean(values):.3f}"
         if rows:
             text = to_markdown(pd.DataFrame.from_dict(rows, orient="index").rename_axis("exactly k"))
             parts.append(

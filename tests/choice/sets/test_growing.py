@@ -303,7 +303,13 @@ def test_more_seeds_are_trained_where_the_folds_disagree(monkeypatch):
         return grow_sets(problem, bank, folds, n_seeds, pairs)
 
     monkeypatch.setattr(candidates, "grow_sets", count)
-    for agrees in (True, False):
+    for agrees, n_samples, network in (
+        (True, 240, "linear"),
+        (False, 240, "linear"),
+        (False, 60, "linear"),  # of few rows elimination is steadier, which a linear network is judged with
+        (False, 60, "mlp"),
+    ):
         monkeypatch.setattr(candidates, "_best_agrees", lambda *_, agrees=agrees: agrees)
-        GatedRegressor(network="linear", training=SHORT, random_state=0).fit(*linear_response(60, 9))
-    assert numbers == [1, DEFAULTS.n_growing]
+        model = GatedRegressor(network=network, training=SHORT, random_state=0)
+        model.fit(*linear_response(n_samples, 9))
+    assert numbers == [1, DEFAULTS.n_growing, 1, DEFAULTS.n_growing]
