@@ -8,12 +8,15 @@ import torch
 from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, TimeSeriesSplit
 
-from choices import FAST
+from choices import FAST, make_candidates, read_problem
 from plans import make
-from problems import linear_response, short_training, survival_times, two_classes
+from problems import linear_response, normal_columns, short_training, survival_times, two_classes
 from stochgate import GatedClassifier, GatedCox, GatedRegressor, NoFeatureSelectedWarning, Training
 from stochgate.choice import auto
+from stochgate.choice.comparison import start_comparison
 from stochgate.choice.folds import make_folds
+from stochgate.choice.recipe import make_recipe
+from stochgate.choice.second_look import JudgedRecipe
 from stochgate.choice.sets import candidates
 from stochgate.datasets import make_linear, make_noise, make_xor
 from stochgate.engine import CLOSED, OPEN, train
@@ -213,3 +216,29 @@ def test_the_second_look_may_change_the_network(monkeypatch, folds_agree):
     assert "encoded" in str(model.summary())
     assert model.at(k=2).support_.sum() == 2
     assert model.at(lam=0.5).network_ == "encoded"
+
+
+def ring_problem():
+    """Return the comparison of networks on a ring in columns 0 and 1 of 30."""
+    X = normal_columns(200, 30)
+    radius = np.hypot(X[:, 0], X[:, 1])
+    model = GatedClassifier(random_state=0)
+    return start_comparison(read_problem(model, X, (radius > np.median(radius)).astype(int)), 5, None)
+
+
+@pytest.mark.parametrize("gain", [0.01, 0.5])
+def test_beside_columns_of_luck_the_second_look_starts_from_nothing_too(gain):
+    """Of twenty columns no curve is asked: the ring is found from nothing, unless what was chosen gains."""
+    comparison = ring_problem()
+    lucky = np.arange(30) >= 10
+    spread = 0.02 * np.resize([1, -1], len(comparison.empty))
+    (chosen,) = make_candidates([comparison.empty - gain + spread], [lucky])
+    recipe = JudgedRecipe(network=0, recipe=make_recipe(chosen, comparison.keep))
+    stands, final, frequency = auto.second_look(comparison, chosen, recipe, comparison.empty)
+    if gain == 0.5:
+        assert stands is chosen
+        assert np.array_equal(final.recipe.support, lucky)
+    else:
+        assert stands is None
+        assert np.flatnonzero(final.recipe.support).tolist() == [0, 1]
+        assert (frequency > 0).tolist() == final.recipe.support.tolist()
