@@ -12,12 +12,21 @@ from stochgate import GatedClassifier
 from stochgate.datasets import make_ring
 
 COLOURS = {"linear": "#9a9a9a", "mlp": "#1f77b4", "encoded": "#d95f02"}
-MARKERS = {"path": "o", "survivors": "s", "refit": "^", "growing": "x", "team": "*", "all": "D"}
+MARKERS = {
+    "path": "o",
+    "survivors": "s",
+    "refit": "^",
+    "growing": "x",
+    "elimination": "+",
+    "team": "*",
+    "all": "D",
+}
 LABELS = {
     "path": "gated, all features",
     "survivors": "gated, survivors",
     "refit": "refits of a vote",
-    "growing": "refits of joint sets",
+    "growing": "refits of a growing penalty's sets",
+    "elimination": "refits of elimination's sets",
     "team": "teams",
     "all": "all columns",
 }

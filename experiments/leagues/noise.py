@@ -12,19 +12,18 @@ from experiments.study import to_markdown
 
 def make_tables(table: pd.DataFrame, methods: list[str]) -> str:
     """Return how often anything was selected, and Clopper and Pearson's upper limit of that rate."""
-    runs = table.dropna(subset=["n_selected"]).groupby("task")["n_selected"]
-    return to_markdown(
-        pd.DataFrame({task: _count(selected) for task, selected in runs}).T.rename_axis("task")
-    )
+    runs = table.dropna(subset=["n_selected"]).groupby("task")
+    return to_markdown(pd.DataFrame({task: _count(own) for task, own in runs}).T.rename_axis("task"))
 
 
-def _count(n_selected: pd.Series) -> dict[str, Any]:
-    n, k = len(n_selected), int((n_selected > 0).sum())
+def _count(runs: pd.DataFrame) -> dict[str, Any]:
+    n, k = len(runs), int((runs["n_selected"] > 0).sum())
     limit = stats.beta.ppf(0.95, k + 1, n - k) if k < n else 1.0
     return {
         "runs": n,
         "runs that select anything": k,
         "95 % upper limit of the rate": f"{limit:.3f}",
+        "of these a clear signal": int((runs["p"] <= 0.005).sum()) if "p" in runs else "",
     }
 
 

@@ -89,5 +89,6 @@ def run_planted(
     return {
         **selection_scores(model.get_support(), problem.relevant),
         "median_rank": ranked,
+        **({"p": model.p_value_} if hasattr(model, "p_value_") else {}),
         **scores,
     }

@@ -232,3 +232,27 @@ def test_one_feature_is_the_strongest_though_it_has_a_near_copy(seed):
     model = GatedRegressor(network="linear", n_features_to_select=1, random_state=seed).fit(X, y)
     assert model.get_support(indices=True)[0] in (2, 8)
     assert model.score(X, y) > 0.7
+
+
+def test_a_kept_constant_column_counts_for_nothing():
+    X, y = linear_response(60, 6)
+    X[:, 3] = 7
+    exact = GatedRegressor(always_keep=[3], n_features_to_select=2, **LINEAR)
+    with pytest.warns(ConstantColumnWarning):
+        exact.fit(X, y)
+    fitted = GatedRegressor(always_keep=[3], **LINEAR)
+    with pytest.warns(ConstantColumnWarning):
+        fitted.fit(X, y)
+    assert exact.get_support().sum() == 2
+    assert [int(fitted.at(k=k).get_support().sum()) for k in (1, 2, 4)] == [1, 2, 4]
+
+
+def test_scores_are_those_of_the_set_with_what_the_second_look_found():
+    """Columns 1 and 2 tell only together; the network that takes them stands, and its score is told."""
+    X = normal_columns(300, 40)
+    y = 3 * X[:, 0] + 2 * X[:, 1] * X[:, 2]
+    model = GatedRegressor(n_features_to_select=3, random_state=0).fit(X, y)
+    assert np.flatnonzero(model.get_support()).tolist() == [0, 1, 2]
+    scores = model.summary().scores
+    assert scores["selected"] > 0.8
+    assert model.at(k=1).get_support().sum() == 1

@@ -6,7 +6,7 @@ from scipy import sparse
 
 from choices import EMPTY, FAST, FEW, make_candidates
 from problems import ESTIMATORS, linear_response, make_problem, normal_columns
-from stochgate import GatedClassifier, GatedRegressor, NoFeatureSelectedWarning
+from stochgate import GatedClassifier, GatedRegressor, NoFeatureSelectedWarning, Training
 from stochgate.choice import auto, signal
 from stochgate.choice.defaults import DEFAULTS
 from stochgate.choice.signal import Signal, held_out_gain, held_out_p
@@ -168,3 +168,9 @@ def test_a_signal_that_no_set_can_use_selects_nothing(monkeypatch):
         model = GatedRegressor(network="linear", **FAST).fit(noise.X, noise.y)
     assert not model.get_support().any()
     assert model.summary().verdict == "weak signal"
+
+
+def test_p_of_features_that_are_all_kept_is_a_share():
+    X, y = normal_columns(60, 3), normal_columns(60, 1, seed=5)[:, 0]
+    model = GatedRegressor(network="linear", always_keep=[0, 1, 2], training=Training(n_steps=60)).fit(X, y)
+    assert 0.05 < model.p_value_ <= 1

@@ -19,7 +19,7 @@ from stochgate.choice.sets.candidates import (
     judge_teams,
     train_paths,
 )
-from stochgate.choice.sets.cells import Cells
+from stochgate.choice.sets.cells import JOINT, Cells
 from stochgate.choice.sets.path import make_lams, race
 from stochgate.choice.sets.ranking import Ranking
 from stochgate.choice.signal import find_signal
@@ -83,7 +83,9 @@ def fit_auto(
             losses=held_out_means(comparison, candidates, chosen, kept, final.loss),
             reference=_reference(comparison, candidates),
             added=added,
-            ranking=None if ranking is None else ranking.of_all_rows(final.recipe.support),
+            ranking=None
+            if ranking is None
+            else ranking.of_all_rows(final.recipe.support & comparison.varies),
             gate_history=_history_of(chosen, candidates) or history,
         )
     )
@@ -178,7 +180,7 @@ def _history_of(chosen: Candidate | None, candidates: list[Candidate]) -> GateHi
 def _mean_probability(stages: list[Cells]) -> np.ndarray:
     """Return how open each gate is, shape (n_gates,), mean over the path, or over sets of every size."""
     of = [cells.probability for cells in stages if cells.stage == "path"]
-    of = of or [cells.probability for cells in stages if cells.stage == "growing"]
+    of = of or [cells.probability for cells in stages if cells.stage in JOINT]
     return np.concatenate(of or [np.zeros_like(stages[0].probability)]).mean(axis=0)
 
 

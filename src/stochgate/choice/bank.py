@@ -60,7 +60,7 @@ class Bank:
     Parameters
     ----------
     design : Design
-        The columns as a network takes them that does not encode features.
+        The columns as the simplest network takes them.
     """
 
     def __init__(self, design: Design):
@@ -188,6 +188,11 @@ class Bank:
         """
         asked = (residual != 0).any(1)
         r = residual[asked].to(self.columns.dtype)
+        at_once = max(1, _NUMBERS_AT_ONCE // (self.n_samples * 16))
+        return torch.cat([self._alone(some, asked, r) for some in pairs.split(at_once)])
+
+    def _alone(self, pairs: Tensor, asked: Tensor, r: Tensor) -> Tensor:
+        """Return what `alone` does for pairs whose forms fit into memory."""
         first, second = (self.curves(pairs[:, side])[asked].transpose(0, 1) for side in (0, 1))
         ones = torch.ones_like(first[:, :, :1])
         basis, _ = torch.linalg.qr(torch.cat([ones, first, second], dim=2))  # (n_pairs, n_rows, 9)

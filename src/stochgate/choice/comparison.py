@@ -79,6 +79,11 @@ class Comparison:
         """The gates that stay open, shape (n_gates,)."""
         return self.simplest.gates.keep
 
+    @cached_property
+    def varies(self) -> np.ndarray:
+        """The gates with a column of more than one value that is no copy, shape (n_gates,)."""
+        return ~self.simplest.constant_gates()
+
     @property
     def plain(self) -> list[int]:
         """Positions of the networks that take the features as they are, not encoded."""
@@ -137,9 +142,14 @@ def start_comparison(problem: Problem, cv: Any, groups: Any, fewest: int = 0) ->
         del problems  # the data are made anew
         problems = seen_by_each(problem, draw_in=True)
     simplest = next(iter(problems.values()))
-    copies = find_copies(Bank(simplest.design), problem.gates)
+    plain = simplest if simplest.inputs.encoding is None else problem.seen_by(linear())
+    copies = find_copies(Bank(plain.design), problem.gates)
     if copies.any() and (~simplest.constant_gates() & ~copies).sum() >= fewest:
-        problems = {name: seen.without(copies) for name, seen in problems.items()}
+        distinct = {id(seen.design.columns): seen for seen in problems.values()}  # networks share columns
+        blank = {own: seen.without(copies).design for own, seen in distinct.items()}
+        problems = {
+            name: replace(seen, design=blank[id(seen.design.columns)]) for name, seen in problems.items()
+        }
     return Comparison(problems=problems, folds=folds, empty=empty, empty_blocks=empty_blocks, groups=groups)
 
 

@@ -23,7 +23,9 @@ class Defaults:
     pair_reach: float = 1.0  # pairs are asked where the root of the rows is so many times the z they need
     n_pairs_asked: int = 50  # whose columns' own curves are taken into account
     n_pairs: int = 6  # the strongest of these are looked at
-    most_work: float = 4e12  # multiplications and additions that pairs may take,
+    most_work: float = (
+        4e12  # multiplications and additions that pairs may take, permutations an eighth of it,
+    )
     most_work_gpu: float = 1e15  # and on a GPU
 
     # The path of penalties, all per gate

@@ -43,8 +43,7 @@ def fit_exactly(
     problems = {name: seen for name, seen in comparison.problems.items() if not takes_few(seen)}
     comparison = replace(comparison, problems=problems or comparison.problems)
     rankings, histories = rank(comparison)
-    of_size = [k - int(comparison.keep.sum())]
-    candidates = list_candidates(judge(comparison, rankings, of_size))
+    candidates = list_candidates(judge(comparison, rankings, k))
     chosen = min(candidates, key=lambda c: (c.loss, c.network))
     history, kept = histories[chosen.network], judge_kept(comparison)
     ranking = next(r for r in rankings[chosen.network] if r.stage == chosen.cells.stage)
@@ -52,7 +51,7 @@ def fit_exactly(
     final = JudgedRecipe(network=chosen.network, recipe=make_recipe(chosen, comparison.keep))
     frequency = chosen.opened.mean(axis=0)
     if signal.found and groups is None:
-        final, found = with_found(comparison, final, ranking)
+        final, found = with_found(comparison, final, ranking, k)
         frequency = np.maximum(frequency, found)
     network = comparison.networks[final.network]
     return train_final(
@@ -65,10 +64,11 @@ def fit_exactly(
             table=path_table(candidates, comparison.networks, problem.gates.spread, names),
             signal=signal,
             comparison=comparison.only(network),
-            candidates=[chosen],
+            candidates=[chosen] if final.network == chosen.network else [],
             opened=chosen.opened,
             losses=held_out_means(comparison, candidates, chosen, kept[0], final.loss),
-            ranking=ranking.of_all_rows(final.recipe.support),
+            added=not np.isnan(final.loss),
+            ranking=ranking.of_all_rows(final.recipe.support & comparison.varies),
             gate_history=history,
         )
     )
@@ -79,27 +79,25 @@ def rank(comparison: Comparison) -> tuple[list[list[Ranking]], list[GateHistory]
     with_all_rows = np.vstack([comparison.first, np.ones_like(comparison.first[:1])])
     bank, problems = comparison.bank, comparison.problems.values()
     grown = [grow_sets(seen, bank, with_all_rows, pairs=comparison.has_pairs) for seen in problems]
-    eliminated = eliminate(comparison.simplest, bank, with_all_rows, grown[0][0])
-    rankings = [
-        [ranking, eliminated] if i in comparison.plain else [ranking]
-        for i, (ranking, _) in enumerate(grown)
-    ]
+    rankings = [[ranking] for ranking, _ in grown]
+    if comparison.plain:
+        eliminated = eliminate(comparison.simplest, bank, with_all_rows, grown[0][0])
+        for i in comparison.plain:
+            rankings[i].append(eliminated)
     return rankings, [history for _, history in grown]
 
 
-def judge(comparison: Comparison, rankings: list[list[Ranking]], sizes: list[int]) -> Stages:
-    """Judge the first gates of each network's rankings by teams."""
-    return [
-        [
-            ranking.judge(seen, comparison.first, sizes, team_size(seen, DEFAULTS.n_judging))
-            for ranking in own
-        ]
-        for seen, own in zip(comparison.problems.values(), rankings, strict=True)
-    ]
+def judge(comparison: Comparison, rankings: list[list[Ranking]], k: int) -> Stages:
+    """Judge the first k gates of each network's rankings by teams."""
+    stages: Stages = []
+    for seen, own in zip(comparison.problems.values(), rankings, strict=True):
+        n_members = team_size(seen, DEFAULTS.n_judging)
+        stages.append([r.judge(seen, comparison.first, [k - r.n_kept], n_members) for r in own])
+    return stages
 
 
 def with_found(
-    comparison: Comparison, final: JudgedRecipe, ranking: Ranking
+    comparison: Comparison, final: JudgedRecipe, ranking: Ranking, k: int
 ) -> tuple[JudgedRecipe, np.ndarray]:
     """Let what the second look finds take the place of the last gates, if the held-out loss is lower then.
 
@@ -109,8 +107,9 @@ def with_found(
     ----------
     comparison : Comparison
     final : JudgedRecipe
-        Of the first gates of the ranking.
+        Of the first k gates of the ranking.
     ranking : Ranking
+    k : int
 
     Returns
     -------
@@ -120,7 +119,7 @@ def with_found(
         As from `look_again`.
     """
     problems, folds = list(comparison.problems.values()), comparison.first
-    n_most = int(final.recipe.support.sum()) - ranking.n_kept
+    n_most = k - ranking.n_kept
     sizes = [size for size in grid_of_sizes(n_most, len(folds[0])) if size < n_most] + [n_most]
     judged = list_candidates([[ranking.judge(problems[final.network], folds, sizes)]])
     start = make_recipe(lowest_loss(judged), comparison.keep)
@@ -151,5 +150,6 @@ def refuse_impossible_number(problem: Problem, k: int) -> None:
         raise ValueError(f"n_features_to_select={k}, but always_keep names {n_kept} features (or groups).")
     if k > n_varying:
         raise ValueError(
-            f"n_features_to_select={k}, but only {n_varying} features (or groups) have more than one value."
+            f"n_features_to_select={k}, but only {n_varying} features (or groups) can be selected: the "
+            "others have one value only, or are copies of these."
         )

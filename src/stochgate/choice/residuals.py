@@ -177,8 +177,15 @@ def _freed(
     if bank is not None:
         columns = torch.nonzero(chosen[bank.gate_of])[:, 0]
         known.append(bank.curves(columns).to(residual).flatten(1))
-    basis, _ = torch.linalg.qr(torch.cat(known, dim=1))
+    basis = _independent(torch.cat(known, dim=1))
     return residual - basis @ (basis.T @ residual), basis
+
+
+def _independent(columns: Tensor) -> Tensor:
+    """Return an orthonormal basis of what columns span, some of which may depend on those before them."""
+    basis, left = torch.linalg.qr(columns)
+    size = columns.square().sum(0).sqrt()[: basis.shape[1]]
+    return basis[:, left.diagonal().abs() > 1e-5 * size]
 
 
 def _largest(design: Design, z: Tensor) -> np.ndarray:

@@ -70,10 +70,10 @@ def find_signal(
     problem, n_folds, n_first = comparison.simplest, len(candidates[0].losses), len(comparison.first)
     gain, error = held_out_gain(candidates, kept[:n_folds], n_first)
     error = max(error, DEFAULTS.least_error * worth_of_a_feature(problem.n_samples))
-    p = DEFAULTS.rarely * held_out_p(gain, error, n_first)
+    p = held_out_p(gain, error, n_first)
     if not comparison.keep.all():
         exact = columns_p(problem, comparison.bank, problem.seed, comparison.groups)
-        p = p / DEFAULTS.rarely if exact is None else min(exact, p)
+        p = p if exact is None else min(exact, DEFAULTS.rarely * p)
         if comparison.pairs is not None and not comparison.keep.any():
             p = min(p, DEFAULTS.rarely * comparison.pairs.p)
     return Signal(gain, error, p, alpha)
@@ -192,8 +192,10 @@ def _free_residual(problem: Problem, peers: np.ndarray) -> tuple[Tensor, Tensor 
     """
     (residual,) = problem.base_residual(problem.weights[None])
     residual = residual.to(problem.design.columns.dtype)
-    same = torch.from_numpy(peers == np.unique(peers)[:, None]).to(residual)  # (n_sets, n_samples)
-    residual = residual - same.T @ ((same @ residual) / same.sum(1, keepdim=True))
+    _, of_set, counts = np.unique(peers, return_inverse=True, return_counts=True)
+    index, size = torch.from_numpy(of_set).to(residual.device), torch.from_numpy(counts).to(residual)
+    total = residual.new_zeros(len(size), residual.shape[1]).index_add(0, index, residual)
+    residual = residual - (total / size[:, None])[index]
     keep = problem.gates.keep
     if not keep.any():
         return residual, None

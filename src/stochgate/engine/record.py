@@ -27,7 +27,8 @@ class Snapshot:
     gates : Tensor, shape (n_models, n_gates)
     stage : str
         What the models are trained for: "training" where lam was given, else a stage of the automatic
-        choice ("path", "survivors", "refit", "all", "growing penalty", "growing", "team", "final", ...).
+        choice ("path", "survivors", "refit", "all", "growing penalty", "growing", "elimination", "team",
+        "final", ...).
     """
 
     step: int

@@ -41,8 +41,9 @@ alpha : float, default=0.05
     Level of the test of signal: noise is selected in at most this share of fits; up to 0.005 the verdict
     is "clear signal", up to alpha "weak signal", beyond it nothing is selected.
 n_features_to_select : int, optional
-    Select exactly so many gates (a group counts once, `always_keep` counts): the strongest of one model
-    on all rows, which chooses features that complement each other; also where no signal shows.
+    Select exactly so many gates (a group counts once, `always_keep` counts): the first of the ranking
+    that held-out rows find best, by a growing penalty or by backward elimination; also where no signal
+    shows.
 missing : {"auto", "error"}, default="auto"
     Whether X may have missing values. With "auto" a column of numbers that has some is filled with its
     median, and a second column behind the same gate says where; text has a level of its own for them.

@@ -15,7 +15,8 @@ _ENDS = {
     "refit": 70,
     "all": 75,
     "growing penalty": 90,
-    "growing": 95,
+    "growing": 94,
+    "elimination": 95,
     "team": 97,
 }
 _END = 99.0  # of other stages

@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from stochgate.choice.sets.cells import JOINT
+
 AGREED = 0.75  # how near the folds' numbers of features must be to that of the set, as a mean ratio
-JOINT = ("growing", "team")  # stages that judge one set, whatever the folds opened
 
 
 def best_by_size(rows: list[dict[str, Any]]) -> dict[int, dict[str, Any]]:
@@ -32,7 +33,7 @@ def best_by_size(rows: list[dict[str, Any]]) -> dict[int, dict[str, Any]]:
         size = row["n_features"]
         if size == 0 or row["stage"] == "all" or not np.isfinite(row["held_out_loss"]):
             continue
-        if row["stage"] not in JOINT and _agreement(size, row["n_by_fold"]) < AGREED:
+        if row["stage"] not in (*JOINT, "team") and _agreement(size, row["n_by_fold"]) < AGREED:
             continue
         if size not in best or row["held_out_loss"] < best[size]["held_out_loss"]:
             best[size] = row

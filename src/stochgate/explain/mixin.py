@@ -56,7 +56,8 @@ class ExplainMixin:
         Parameters
         ----------
         k : int, optional
-            Exactly so many gates, the strongest of one model on all rows.
+            Exactly so many gates: the first of the ranking that the choice found best, the chosen ones
+            before the others, so that sets of all sizes are nested.
         lam : float, optional
             A penalty of `path_` gives a model on the features its folds agree on at their last step
             (`n_at_end`), another a new model.

@@ -40,18 +40,22 @@ def held_out_scores(choice: Choice) -> dict[str, float]:
         scores["selected"] = _of_recipe(problem, choice.recipe, first, sets)
     if choice.reference is not None:
         network, recipe = choice.reference
-        scores["all"] = _of_recipe(choice.comparison.problem(network), recipe, first)
+        n_judging = n_judging_all(len(recipe.support))
+        scores["all"] = _of_recipe(choice.comparison.problem(network), recipe, first, n_judging=n_judging)
     return scores
 
 
 def _of_recipe(
-    problem: Problem, recipe: Recipe, folds: np.ndarray, sets: np.ndarray | None = None
+    problem: Problem,
+    recipe: Recipe,
+    folds: np.ndarray,
+    sets: np.ndarray | None = None,
+    n_judging: int = DEFAULTS.n_judging,
 ) -> float:
     """Return the mean score of a recipe on the folds; of each fold's own set where sets are given."""
     problem = replace(problem, callbacks=())
     weights, test = problem.fold_weights(folds)
-    of_all, n_gates = recipe.support.all(), len(recipe.support)
-    n_members = team_size(problem, n_judging_all(n_gates) if of_all else DEFAULTS.n_judging)
+    n_members = team_size(problem, n_judging)
     if sets is None:
         trained, design = recipe.train(problem, weights, test, 1 if recipe.lam is not None else n_members)
     else:

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from choices import problem_and_folds
+from choices import problem_and_folds, read_problem
 from problems import normal_columns
+from stochgate import GatedRegressor, Training
 from stochgate.choice.bank import Bank
 from stochgate.choice.defaults import DEFAULTS
 from stochgate.choice.sets import elimination
@@ -85,3 +86,16 @@ def test_chosen_gates_come_first_in_the_ranking_of_all_rows():
     moved = made.of_all_rows(chosen)
     assert moved.order.shape == (1, 6)
     assert moved.order[0].tolist() == made.order[-1, [2, 5, 0, 1, 3, 4]].tolist()
+
+
+def test_a_weight_of_two_is_a_row_twice():
+    X, y = normal_columns(40, 12), normal_columns(40, 1, seed=1)[:, 0]
+    weight = np.where(np.arange(40) < 15, 2.0, 1.0)
+    model = GatedRegressor(network="linear", training=Training(dtype="float64"), random_state=0)
+    orders = []
+    for rows, given in ((np.arange(40), weight), (np.r_[np.arange(40), np.arange(15)], None)):
+        problem = read_problem(model, X[rows], y[rows], given)
+        like = Ranking(stage="growing", order=np.zeros((1, 12)), lams=np.ones(12), n_kept=0, n_free=12)
+        every = np.ones((1, len(rows)), dtype=int)
+        orders.append(eliminate(problem, Bank(problem.design), every, like).order[0].tolist())
+    assert orders[0] == orders[1]

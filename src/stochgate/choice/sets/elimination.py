@@ -32,8 +32,10 @@ def eliminate(problem: Problem, bank: Bank, folds: np.ndarray, like: Ranking) ->
     like : Ranking
         Another one on the same folds, whose penalties are taken over.
     """
-    fixed = problem.fixed
-    free, kept = (torch.nonzero(fixed == kind)[:, 0] for kind in (FREE, OPEN))
+    fixed, constant = problem.fixed, torch.from_numpy(problem.constant_gates()).to(problem.device)
+    kept = torch.nonzero((fixed == OPEN) & ~constant)[:, 0]
+    free = torch.nonzero(fixed == FREE)[:, 0]
+    last = torch.nonzero((fixed == OPEN) & constant)[:, 0]
     (residual,) = problem.base_residual(problem.weights[None])
     root = problem.weights.sqrt().clamp_min(1e-12)[:, None]
     most = min(
@@ -45,16 +47,20 @@ def eliminate(problem: Problem, bank: Bank, folds: np.ndarray, like: Ranking) ->
         if len(learns) > most:
             learns = np.random.RandomState(problem.seed).permutation(learns)[:most]
         rows = torch.from_numpy(learns).to(residual.device)
-        X, r, own = bank.lines(slice(None), rows), residual[rows], root[rows]
+        X, r, own = bank.lines(slice(None), rows), residual[rows], root[rows].to(bank.columns.dtype)
+        weight = own.square() / own.square().sum()
+        X = X - (weight * X).sum(0)
+        X = X * (weight * X.square()).sum(0).clamp_min(1e-12).rsqrt() * own
         r = r / own - own * (r.sum(0) / own.square().sum())
-        order = _drop(X * own.to(X), r.to(X), bank.gate_of, free, fixed == OPEN)
-        orders.append(torch.cat([kept, order]).cpu().numpy())
+        ridge = DEFAULTS.elimination_ridge * float(own.square().sum())
+        order = _drop(_Ridge(X, r.to(X), ridge), bank.gate_of, free, fixed == OPEN)
+        orders.append(torch.cat([kept, order, last]).cpu().numpy())
     return replace(like, stage="elimination", order=np.array(orders))
 
 
-def _drop(X: Tensor, r: Tensor, gate_of: Tensor, free: Tensor, kept: Tensor) -> Tensor:
+def _drop(left: "_Ridge", gate_of: Tensor, free: Tensor, kept: Tensor) -> Tensor:
     """Return the free gates in the order of elimination, the last to go first."""
-    left, dropped, gates = _Ridge(X - X.mean(0), r), [], free
+    dropped, gates = [], free
     while len(gates):
         n = len(gates)
         share = max(DEFAULTS.drop_single, int((1 - DEFAULTS.drop_share) * n))
@@ -74,8 +80,8 @@ def _drop(X: Tensor, r: Tensor, gate_of: Tensor, free: Tensor, kept: Tensor) -> 
 class _Ridge:
     """A ridge regression on columns that become fewer, by the smaller of two systems."""
 
-    def __init__(self, X: Tensor, r: Tensor):
-        self.X, self.r, self.ridge = X, r, DEFAULTS.elimination_ridge * len(X)
+    def __init__(self, X: Tensor, r: Tensor, ridge: float):
+        self.X, self.r, self.ridge = X, r, ridge
         self.products: tuple[Tensor, Tensor] | None = None
 
     def weights(self) -> Tensor:
@@ -91,7 +97,7 @@ class _Ridge:
 
     def keep(self, columns: Tensor) -> "_Ridge":
         """Return the regression on some of the columns."""
-        fewer = _Ridge(self.X[:, columns], self.r)
+        fewer = _Ridge(self.X[:, columns], self.r, self.ridge)
         if self.products is not None:
             inner, told = self.products
             fewer.products = inner[columns][:, columns], told[columns]
