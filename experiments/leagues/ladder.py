@@ -77,6 +77,7 @@ def read_published() -> pd.DataFrame:
 
 def make_tables(table: pd.DataFrame, methods: list[str]) -> str:
     """Return our share of true columns for each problem and number of rows, and the best published."""
+    table = table.sort_values("task", key=lambda tasks: tasks.map(TASKS.index), kind="stable")
     cells = table["task"].str.rsplit("-", n=2, expand=True)
     table = table.assign(problem=cells[0], rows=cells[1].astype(int), columns=cells[2].astype(int))
     published, rows, grid = read_published(), [], {}
