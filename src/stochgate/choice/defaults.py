@@ -115,8 +115,9 @@ class Defaults:
 
     # Which set?
     shared_rows: float = 1.5  # times a standard error over folds, which share the rows they learn from
-    tolerance: float = 0.01  # share of the gain that a tie gives away at most,
+    most_given: float = 0.0125  # share of the gain that a tie gives away at most,
     negligible: float = 0.0025  # and share that counts for nothing, however sure
+    tolerance: float = 0.01  # share of the gain within which penalties tie on halves of the rows
 
     # The second look
     look_level: float = 0.01  # the chance that a look adds anything when there is nothing left

@@ -136,8 +136,8 @@ def best_of_ties(candidates: Sequence[Candidate], standard: Standard) -> Candida
     """Return the fewest features that predict as well as the best model, the one on all columns included.
 
     A candidate is as good when it gives away no more than the folds can tell, a standard error and a half
-    of their difference, and at most 1 % of the best one's gain over the model without features. A quarter
-    of a percent counts for nothing. Of equal numbers the simpler network is taken, then the lower loss.
+    of their difference, and at most 1.25 % of the best one's gain over the model without features. A
+    quarter of a percent counts for nothing. Of equal numbers the simpler network is taken, then the lower loss.
     Where none is as good as the model on all columns the best is returned.
     """
     best = lowest_loss(candidates)
@@ -147,7 +147,7 @@ def best_of_ties(candidates: Sequence[Candidate], standard: Standard) -> Candida
     behind = np.array([c.losses for c in candidates]) - losses
     error = DEFAULTS.shared_rows * behind.std(axis=1, ddof=1) / np.sqrt(standard.n_first)
     gain = (standard.empty - losses).mean()
-    most = np.minimum(np.maximum(error, DEFAULTS.negligible * gain), DEFAULTS.tolerance * gain)
+    most = np.minimum(np.maximum(error, DEFAULTS.negligible * gain), DEFAULTS.most_given * gain)
     tied = behind.mean(axis=1) <= most
     return min(
         (c for c, near in zip(candidates, tied, strict=True) if near),
