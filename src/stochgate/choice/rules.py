@@ -137,8 +137,8 @@ def best_of_ties(candidates: Sequence[Candidate], standard: Standard) -> Candida
 
     A candidate is as good when it gives away no more than the folds can tell, a standard error and a half
     of their difference, and at most 1.25 % of the best one's gain over the model without features. A
-    quarter of a percent counts for nothing. Of equal numbers the simpler network is taken, then the lower loss.
-    Where none is as good as the model on all columns the best is returned.
+    quarter of a percent counts for nothing. Of equal numbers the simpler network is taken, then the lower
+    loss. Where none is as good as the model on all columns the best is returned.
     """
     best = lowest_loss(candidates)
     losses = best.losses
