@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from stochgate.choice.comparison import Comparison, best_on_all_columns, start_comparison
+from stochgate.choice.defaults import DEFAULTS
 from stochgate.choice.final import Choice, FinalModel, train_final
 from stochgate.choice.gate_history import GateHistory
 from stochgate.choice.recipe import Recipe, make_recipe
@@ -110,7 +111,7 @@ def second_look(
 
 def _gains_little(gains: np.ndarray, n_first: int) -> bool:
     """Return whether gains on folds are less than two standard errors, shape (n_folds,)."""
-    return bool(gains.mean() < 2 * gains.std(ddof=1) / np.sqrt(n_first))
+    return bool(gains.mean() < DEFAULTS.little_errors * gains.std(ddof=1) / np.sqrt(n_first))
 
 
 def judge_sets(

@@ -23,9 +23,7 @@ class Defaults:
     pair_reach: float = 1.0  # pairs are asked where the root of the rows is so many times the z they need
     n_pairs_asked: int = 50  # whose columns' own curves are taken into account
     n_pairs: int = 6  # the strongest of these are looked at
-    most_work: float = (
-        4e12  # multiplications and additions that pairs may take, permutations an eighth of it,
-    )
+    most_work: float = 4e12  # multiplications and additions of pairs; permutations may take an eighth
     most_work_gpu: float = 1e15  # and on a GPU
 
     # The path of penalties, all per gate
@@ -122,6 +120,7 @@ class Defaults:
     # The second look
     look_level: float = 0.01  # the chance that a look adds anything when there is nothing left
     n_looks: int = 3  # a feature may show only once another is in
+    little_errors: float = 2.0  # what gains less than so many standard errors may be luck: look without it
     fewest_rows_of_curves: int = 100  # with fewer rows only lines are asked for
     most_known: float = 0.25  # curves of selected columns that residuals are freed of, per row
 
