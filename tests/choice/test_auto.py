@@ -203,9 +203,9 @@ def test_the_second_look_may_change_the_network(monkeypatch, folds_agree):
     look = auto.look_again
 
     def change(problems, *given):
-        looked, frequency = look(problems, *given)
-        plain = replace(looked.recipe, linear=np.zeros(6, dtype=bool), lam=None)
-        return replace(looked, network=len(problems) - 1, recipe=plain), frequency
+        looked = look(problems, *given)
+        plain = replace(looked.recipe.recipe, linear=np.zeros(6, dtype=bool), lam=None)
+        return replace(looked, recipe=replace(looked.recipe, network=len(problems) - 1, recipe=plain))
 
     monkeypatch.setattr(auto, "look_again", change)
     monkeypatch.setattr(candidates, "agree", lambda path: folds_agree)
@@ -234,7 +234,8 @@ def test_beside_columns_of_luck_the_second_look_starts_from_nothing_too(gain):
     spread = 0.02 * np.resize([1, -1], len(comparison.empty))
     (chosen,) = make_candidates([comparison.empty - gain + spread], [lucky])
     recipe = JudgedRecipe(network=0, recipe=make_recipe(chosen, comparison.keep))
-    stands, final, frequency = auto.second_look(comparison, chosen, recipe, comparison.empty)
+    stands, looked = auto.second_look(comparison, chosen, recipe, comparison.empty)
+    final, frequency = looked.recipe, looked.frequency
     if gain == 0.5:
         assert stands is chosen
         assert np.array_equal(final.recipe.support, lucky)

@@ -14,7 +14,7 @@ from problems import linear_response, normal_columns
 from stochgate import Training
 from stochgate.choice.bank import Bank
 from stochgate.choice.recipe import Recipe
-from stochgate.choice.residuals import curve_z, find_alone, find_left, line_z
+from stochgate.choice.residuals import clearly, curve_z, find_left, how_surely, line_z
 from stochgate.choice.second_look import JudgedRecipe, look_again
 from stochgate.engine import CLOSED, OPEN, DenseColumns, Design, SparseColumns, execute, train
 from stochgate.networks import MLP, EncodedMLP
@@ -33,7 +33,7 @@ def bank_of(X):
 
 
 def look(problems, network, support, folds):
-    """Return what a second look at a network's model of some features leaves, and the frequencies."""
+    """Return what a second look at a network's model of some features finds."""
     chosen = JudgedRecipe(network=network, recipe=Recipe(support=support, linear=np.zeros_like(support)))
     return look_again(problems, chosen, folds, Bank(problems[0].design))
 
@@ -169,8 +169,8 @@ def finds_a_square(X, kind=np.asarray, selected=()):
     n_columns = X.shape[1]
     problem, folds = problem_and_folds(kind(X), X[:, 0])
     residual = torch.tensor(X[:, -1:] ** 2)
-    found = find_alone(problem, Bank(problem.design), residual, mask(n_columns, selected), folds)
-    return bool(found[-1])
+    found = how_surely(problem, Bank(problem.design), residual, mask(n_columns, selected), folds)
+    return bool(clearly(found)[-1])
 
 
 def test_curves_are_asked_of_dense_columns_and_not_of_few_rows():
@@ -209,8 +209,8 @@ def test_curves_of_noise_pass_as_seldom_as_they_should(values):
     residuals = [rng.exponential(size=(330, 1)) for _ in range(60)]
     z = np.array([curve_z(problem, bank_of(X), torch.tensor(r), mask(200, []), folds) for r in residuals])
     assert (z > norm.isf(0.005)).mean() <= 0.012
-    found = [find_alone(problem, bank_of(X), torch.tensor(r), mask(200, []), folds) for r in residuals]
-    assert np.mean([each.any() for each in found]) <= 0.05  # 1 % is expected of 60 looks
+    found = [how_surely(problem, bank_of(X), torch.tensor(r), mask(200, []), folds) for r in residuals]
+    assert np.mean([clearly(each).any() for each in found]) <= 0.05  # 1 % is expected of 60 looks
 
 
 # ---- pairs
@@ -246,7 +246,8 @@ def test_a_weak_linear_feature_beside_strong_ones_is_found():
     problem, folds = problem_and_folds(
         X, y, MLP((16,)), Training(n_steps=200, n_snapshots=5, dtype="float64")
     )
-    looked, frequency = look([problem], 0, mask(12, [0, 1]), folds)
+    found = look([problem], 0, mask(12, [0, 1]), folds)
+    looked, frequency = found.recipe, found.frequency
     assert np.flatnonzero(looked.recipe.support).tolist() == [0, 1, 7]
     assert np.flatnonzero(looked.recipe.linear).tolist() == [7]
     assert np.flatnonzero(frequency).tolist() == [7]
@@ -266,10 +267,11 @@ def test_a_feature_without_a_slope_is_found_and_the_network_that_can_use_it_take
         problem_and_folds(X, y, n, training) for n in networks.values()
     )
     problems = [linear, mlp, encoded]
-    blind, _ = look(problems[:1], 0, mask(8, [0]), folds)
-    assert np.flatnonzero(blind.recipe.support).tolist() == [0]  # a linear model could not use it
+    blind = look(problems[:1], 0, mask(8, [0]), folds)
+    assert np.flatnonzero(blind.recipe.recipe.support).tolist() == [0]  # a linear model could not use it
+    assert np.flatnonzero(blind.surely > 0.99).tolist() == [3]  # but it ranks before the others
     for network in (0, 1):
-        looked, _ = look(problems, network, mask(8, [0]), folds)
+        looked = look(problems, network, mask(8, [0]), folds).recipe
         assert np.flatnonzero(looked.recipe.support).tolist() == [0, 3]
         assert looked.network == 2
         assert not looked.recipe.linear.any()
@@ -283,7 +285,7 @@ def test_a_copy_is_not_added_because_another_network_is_better():
     training = Training(n_steps=60, n_snapshots=5, dtype="float64")
     problems = [problem_and_folds(X, y, n, training)[0] for n in (MLP(()), MLP((4,)), EncodedMLP(8, (32,)))]
     folds = problem_and_folds(X, y)[1]
-    looked, _ = look(problems, 1, mask(6, [0, 1]), folds)
+    looked = look(problems, 1, mask(6, [0, 1]), folds).recipe
     assert np.flatnonzero(looked.recipe.support).tolist() == [0, 1]
 
 
@@ -291,7 +293,7 @@ def test_the_linear_model_has_nothing_to_lead_past():
     X, y = linear_response(150, 8)
     problem, folds = problem_and_folds(X, y)
     assert problem.network.with_linear([0]) is None
-    looked, _ = look([problem], 0, mask(8, [0]), folds)
+    looked = look([problem], 0, mask(8, [0]), folds).recipe
     assert np.flatnonzero(looked.recipe.support).tolist() == [0, 1]
     assert not looked.recipe.linear.any()
 
@@ -301,9 +303,11 @@ def test_a_look_at_noise_adds_nothing():
         X, y = normal_columns(100, 30, seed), normal_columns(100, 1, seed + 50)[:, 0]
         training = Training(n_steps=10, n_snapshots=1, dtype="float64")
         problem, folds = problem_and_folds(X, y, training=training)
-        looked, frequency = look([problem], 0, mask(30, [0]), folds)
-        assert looked.recipe.support.sum() == 1
-        assert not frequency.any()
+        looked = look([problem], 0, mask(30, [0]), folds)
+        assert looked.recipe.recipe.support.sum() == 1
+        assert not looked.frequency.any()
+        assert looked.surely[0] == 0
+        assert (looked.surely < 0.99).all()
 
 
 # ---- networks with linear columns

@@ -10,7 +10,7 @@ from stochgate.choice.final import Choice, FinalModel, train_final
 from stochgate.choice.gate_history import GateHistory
 from stochgate.choice.recipe import Recipe, make_recipe
 from stochgate.choice.rules import Candidate, ask_user, choose_set, list_candidates
-from stochgate.choice.second_look import JudgedRecipe, look_again
+from stochgate.choice.second_look import JudgedRecipe, Looked, look_again
 from stochgate.choice.sets.candidates import (
     Stages,
     join,
@@ -60,14 +60,14 @@ def fit_auto(
         chosen = choose_set(rule, candidates, comparison.standard(candidates), keep, kept)
 
     final = JudgedRecipe(network=_network_of(chosen), recipe=make_recipe(chosen, keep))
-    frequency = np.zeros(len(keep))
+    looked = Looked(final, np.zeros(len(keep)), np.zeros(len(keep)))
     if not callable(rule) and signal.found and groups is None and not keep.all():
-        chosen, final, frequency = second_look(comparison, chosen, final, kept)
-    added = not np.isnan(final.loss)
+        chosen, looked = second_look(comparison, chosen, final, kept)
+    final, added = looked.recipe, not np.isnan(looked.recipe.loss)
 
     network = comparison.networks[final.network]
     opened = np.zeros((len(comparison.folds), len(keep)), dtype=bool) if chosen is None else chosen.opened
-    frequency = np.where(keep, 1.0, np.maximum(opened.mean(axis=0), frequency))
+    frequency = np.where(keep, 1.0, np.maximum(opened.mean(axis=0), looked.frequency))
     probability = _mean_probability(stages[_network_of(chosen)])
     return train_final(
         Choice(
@@ -75,7 +75,7 @@ def fit_auto(
             recipe=final.recipe,
             lam=float(lams[0] if chosen is None else chosen.cells.lams[chosen.cell]),
             frequency=frequency,
-            importance=np.where(keep, 1.0, (frequency + probability) / 2),
+            importance=np.where(keep, 1.0, np.maximum(frequency + probability, looked.surely) / 2),
             table=table,
             signal=signal,
             comparison=comparison.only(network),
@@ -94,19 +94,19 @@ def fit_auto(
 
 def second_look(
     comparison: Comparison, chosen: Candidate | None, recipe: JudgedRecipe, kept: np.ndarray
-) -> tuple[Candidate | None, JudgedRecipe, np.ndarray]:
+) -> tuple[Candidate | None, Looked]:
     """Look beside what was chosen and, where that gains little, beside nothing, too: the better one stands.
 
     Among many features that luck has chosen nothing is found beside them.
     """
     problems, folds, bank = list(comparison.problems.values()), comparison.first, comparison.bank
-    final, frequency = look_again(problems, recipe, folds, bank)
+    beside = look_again(problems, recipe, folds, bank)
     if chosen is None or not _gains_little(kept[: len(chosen.losses)] - chosen.losses, len(folds)):
-        return chosen, final, frequency
+        return chosen, beside
     nothing = JudgedRecipe(network=0, recipe=make_recipe(None, comparison.keep))
-    other, found = look_again(problems, nothing, folds, bank)
-    bar = recipe.judge(problems, folds).loss if np.isnan(final.loss) else final.loss
-    return (None, other, found) if other.loss < bar else (chosen, final, frequency)
+    alone, loss = look_again(problems, nothing, folds, bank), beside.recipe.loss
+    bar = recipe.judge(problems, folds).loss if np.isnan(loss) else loss
+    return (None, alone) if alone.recipe.loss < bar else (chosen, beside)
 
 
 def _gains_little(gains: np.ndarray, n_first: int) -> bool:

@@ -12,7 +12,7 @@ from stochgate.choice.final import Choice, FinalModel, train_final
 from stochgate.choice.gate_history import GateHistory
 from stochgate.choice.recipe import make_recipe
 from stochgate.choice.rules import list_candidates, lowest_loss
-from stochgate.choice.second_look import JudgedRecipe, look_again
+from stochgate.choice.second_look import JudgedRecipe, Looked, look_again
 from stochgate.choice.sets.candidates import Stages, judge_kept
 from stochgate.choice.sets.elimination import eliminate
 from stochgate.choice.sets.growing import grow_sets
@@ -49,10 +49,10 @@ def fit_exactly(
     ranking = next(r for r in rankings[chosen.network] if r.stage == chosen.cells.stage)
     signal = find_signal(candidates, comparison, kept[1], alpha)
     final = JudgedRecipe(network=chosen.network, recipe=make_recipe(chosen, comparison.keep))
-    frequency = chosen.opened.mean(axis=0)
+    frequency, surely = chosen.opened.mean(axis=0), np.zeros(len(comparison.keep))
     if signal.found and groups is None:
-        final, found = with_found(comparison, final, ranking, k)
-        frequency = np.maximum(frequency, found)
+        looked = with_found(comparison, final, ranking, k)
+        final, frequency, surely = looked.recipe, np.maximum(frequency, looked.frequency), looked.surely
     network = comparison.networks[final.network]
     return train_final(
         Choice(
@@ -60,7 +60,10 @@ def fit_exactly(
             recipe=final.recipe,
             lam=float(chosen.cells.lams[0]),
             frequency=frequency,
-            importance=(frequency + np.where(comparison.keep, 1.0, history.gates.mean(axis=0))) / 2,
+            importance=np.maximum(
+                frequency + np.where(comparison.keep, 1.0, history.gates.mean(axis=0)), surely
+            )
+            / 2,
             table=path_table(candidates, comparison.networks, problem.gates.spread, names),
             signal=signal,
             comparison=comparison.only(network),
@@ -98,7 +101,7 @@ def judge(comparison: Comparison, rankings: list[list[Ranking]], k: int) -> Stag
 
 def with_found(
     comparison: Comparison, final: JudgedRecipe, ranking: Ranking, k: int
-) -> tuple[JudgedRecipe, np.ndarray]:
+) -> Looked:
     """Let what the second look finds take the place of the last gates, if the held-out loss is lower then.
 
     It looks beside the best set of at most as many gates: beside noise less is found.
@@ -113,29 +116,28 @@ def with_found(
 
     Returns
     -------
-    recipe : JudgedRecipe
-        Of as many gates, with a loss where any was replaced.
-    frequency : ndarray, shape (n_gates,)
-        As from `look_again`.
+    Looked
+        The recipe is of as many gates, with a loss where any was replaced.
     """
     problems, folds = list(comparison.problems.values()), comparison.first
     n_most = k - ranking.n_kept
     sizes = [size for size in grid_of_sizes(n_most, len(folds[0])) if size < n_most] + [n_most]
     judged = list_candidates([[ranking.judge(problems[final.network], folds, sizes)]])
     start = make_recipe(lowest_loss(judged), comparison.keep)
-    larger, frequency = look_again(problems, replace(final, recipe=start), folds, comparison.bank)
+    looked = look_again(problems, replace(final, recipe=start), folds, comparison.bank)
+    larger, as_ranked = looked.recipe, replace(looked, recipe=final, frequency=np.zeros(len(start.support)))
     found = larger.recipe.support & ~start.support
     n_first = n_most - int(found.sum())
     if not found.any() or n_first < 0:
-        return final, np.zeros_like(frequency)
+        return as_ranked
     order = ranking.order[-1][~found[ranking.order[-1]]]
     support = found.copy()
     support[order[: ranking.n_kept + n_first]] = True
     recipe = replace(larger.recipe, support=support, linear=larger.recipe.linear & support)
     other = replace(larger, recipe=recipe).judge(problems, folds)
     if other.loss < final.judge(problems, folds).loss:
-        return other, frequency
-    return final, np.zeros_like(frequency)
+        return replace(looked, recipe=other)
+    return as_ranked
 
 
 def refuse_impossible_number(problem: Problem, k: int) -> None:

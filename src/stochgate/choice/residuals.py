@@ -28,12 +28,15 @@ class Left:
         Gates of two columns that tell something together.
     pairs : Tensor of int, shape (n_pairs, 2)
         These columns.
+    surely : ndarray, shape (n_gates,)
+        1 less the p-value of each gate's strongest line or curve times the number of questions; at least 0.
     """
 
     alone: np.ndarray
     bent: bool
     paired: np.ndarray
     pairs: Tensor
+    surely: np.ndarray
 
     @property
     def gates(self) -> np.ndarray:
@@ -56,25 +59,31 @@ def find_left(
     support : ndarray of bool, shape (n_gates,)
     folds : ndarray, shape (n_folds, n_samples), from `make_folds`
     """
-    alone = find_alone(problem, bank, residual, support, folds)
+    surely = how_surely(problem, bank, residual, support, folds)
+    alone = clearly(surely)
     if not _asks_curves(bank, support):
-        return Left(alone, False, np.zeros_like(alone), torch.zeros(0, 2).long())
+        return Left(alone, False, np.zeros_like(alone), torch.zeros(0, 2).long(), surely)
     level = norm.isf(DEFAULTS.look_level / 4 / bank.n_columns / residual.shape[1])
     bent = bool((alone & (line_z(problem, residual, support, folds) <= level)).any())
     free, _ = _freed(problem, residual, support, folds, bank)
     pairs, paired = find_pairs(bank, torch.where((residual != 0).any(1, keepdim=True), free, 0), support)
-    return Left(alone, bent, paired, pairs)
+    return Left(alone, bent, paired, pairs, surely)
 
 
-def find_alone(
+def how_surely(
     problem: Problem, bank: Bank, residual: Tensor, support: np.ndarray, folds: np.ndarray
 ) -> np.ndarray:
-    """Return the gates of `Left.alone`, shape (n_gates,); parameters as in `find_left`."""
+    """Return `Left.surely`, shape (n_gates,); parameters as in `find_left`."""
     z, n_asked = line_z(problem, residual, support, folds), bank.n_columns * residual.shape[1]
     if _asks_curves(bank, support):
         z = np.maximum(z, curve_z(problem, bank, residual, support, folds))
         n_asked *= 2
-    return z > norm.isf(DEFAULTS.look_level / 2 / n_asked)
+    return np.clip(1 - 2 * norm.sf(z) * n_asked, 0, 1)
+
+
+def clearly(surely: np.ndarray) -> np.ndarray:
+    """Return which gates tell something at the familywise level."""
+    return surely > 1 - DEFAULTS.look_level
 
 
 def find_pairs(bank: Bank, residual: Tensor, support: np.ndarray) -> tuple[Tensor, np.ndarray]:

@@ -10,7 +10,7 @@ from torch import Tensor
 from stochgate.choice.bank import Bank
 from stochgate.choice.defaults import DEFAULTS
 from stochgate.choice.recipe import Recipe
-from stochgate.choice.residuals import Left, find_alone, find_left, still_found
+from stochgate.choice.residuals import Left, clearly, find_left, how_surely, still_found
 from stochgate.choice.sets.losses import at_best, held_out_losses
 from stochgate.problem.problem import Problem
 from stochgate.problem.rows import LEARNS
@@ -44,9 +44,29 @@ class JudgedRecipe:
         return replace(self, recipe=recipe, loss=float(losses.mean()))
 
 
+@dataclass(frozen=True)
+class Looked:
+    """What a second look found.
+
+    Attributes
+    ----------
+    recipe : JudgedRecipe
+        With the features that were added, and a loss where there are any.
+    frequency : ndarray, shape (n_gates,)
+        For the features added, the share of folds without whose rows they are found too (at least that of
+        one fold); 0 for all others.
+    surely : ndarray, shape (n_gates,)
+        For all others, how surely residuals still depend on them (`Left`), though no model was better.
+    """
+
+    recipe: JudgedRecipe
+    frequency: np.ndarray
+    surely: np.ndarray
+
+
 def look_again(
     problems: Sequence[Problem], chosen: JudgedRecipe, folds: np.ndarray, bank: Bank
-) -> tuple[JudgedRecipe, np.ndarray]:
+) -> "Looked":
     r"""Add the features that the residuals of held-out rows still depend on.
 
     The gates weigh what a feature gains against the penalty and the noise of all other gates, so a weak
@@ -74,16 +94,13 @@ def look_again(
 
     Returns
     -------
-    recipe : JudgedRecipe
-        With the features that were added, and a loss where there are any.
-    frequency : ndarray, shape (n_gates,)
-        For the features added, the share of folds without whose rows they are found too (at least that of
-        one fold); 0 for all others.
+    Looked
     """
-    frequency, now, first = np.zeros(len(chosen.recipe.support)), chosen, problems[0]
+    frequency, surely, now, first = np.zeros(len(chosen.recipe.support)), np.zeros(len(chosen.recipe.support)), chosen, problems[0]
     for _ in range(DEFAULTS.n_looks):
         residual, support = _held_out_residual(problems[now.network], now.recipe, folds), now.recipe.support
         left = find_left(first, bank, residual, support, folds)
+        surely = left.surely
         if not left.gates.any():
             break
         larger = _with_added(problems, now, left, folds)
@@ -92,11 +109,11 @@ def look_again(
         added, without = larger.recipe.support & ~support, np.zeros_like(frequency)
         for learns in torch.from_numpy(folds == LEARNS).to(residual):
             some = residual * learns[:, None]
-            again = find_alone(first, bank, some, support, folds)
+            again = clearly(how_surely(first, bank, some, support, folds))
             without += again | still_found(bank, some, left.pairs, len(added))
         frequency = np.where(added, (without / len(folds)).clip(1 / len(folds)), frequency)
         now = larger
-    return now, frequency
+    return Looked(now, frequency, np.where(now.recipe.support, 0, surely))
 
 
 def _held_out_residual(problem: Problem, recipe: Recipe, folds: np.ndarray) -> Tensor:

@@ -173,7 +173,8 @@ class Summary:
         advice = f"; {self.advice}" if self.advice else ""
         first = [f"{self.signal}: {chosen}{advice}"] if self.headline is None else [self.headline, chosen]
         over = "the kept features" if self._is_beside else "the base rate"
-        gain = f"gain over {over} in held-out loss: {self.gain:.3f} ± {self.error:.3f}"
+        whose = "" if self.n_features else " of the sets that were looked at"
+        gain = f"gain{whose} over {over} in held-out loss: {self.gain:.3f} ± {self.error:.3f}"
         return [*first, *self._reference(), gain]
 
     def _reference(self) -> list[str]:
