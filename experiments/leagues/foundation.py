@@ -17,7 +17,7 @@ from sklearn.preprocessing import LabelEncoder
 from sklearn.utils import shuffle
 
 from experiments.experiment import Experiment
-from experiments.leagues.cohorts import find_data
+from experiments.leagues.cohorts import read_published
 from experiments.leagues.real import SILENCED, make_real_model
 from experiments.study import fit_and_score, to_markdown
 
@@ -55,7 +55,7 @@ def run_cell(task: str, method: str, seed: int, *, device: str = "cpu") -> dict[
 
 def make_tables(table: pd.DataFrame, methods: list[str]) -> str:
     """Return mean accuracy on the folds that were run, beside the published ones of the same folds."""
-    published = pd.read_csv(find_data("tabpfn_wide_published.csv"))
+    published = read_published("tabpfn_wide_published.csv", ["table", "model", "fold", "accuracy"])
     rows = {}
     for task, own in table.groupby("task", sort=False):
         row: dict[str, Any] = {"folds": own["seed"].nunique()}

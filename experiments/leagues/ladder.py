@@ -14,7 +14,7 @@ import pandas as pd
 from sklearn.model_selection import KFold
 
 from experiments.experiment import Experiment
-from experiments.leagues.cohorts import find_data
+from experiments.leagues.cohorts import read_published
 from experiments.leagues.real import SILENCED
 from experiments.methods import make_model
 from experiments.study import fit_and_score, to_markdown
@@ -70,17 +70,13 @@ def run_cell(task: str, method: str, seed: int, *, device: str = "cpu") -> dict[
     }
 
 
-def read_published() -> pd.DataFrame:
-    """Return the published cells."""
-    return pd.read_csv(find_data("ladder_published.csv"))
-
-
 def make_tables(table: pd.DataFrame, methods: list[str]) -> str:
     """Return our share of true columns for each problem and number of rows, and the best published."""
     table = table.sort_values("task", key=lambda tasks: tasks.map(TASKS.index), kind="stable")
     cells = table["task"].str.rsplit("-", n=2, expand=True)
     table = table.assign(problem=cells[0], rows=cells[1].astype(int), columns=cells[2].astype(int))
-    published, rows, grid = read_published(), [], {}
+    published = read_published("ladder_published.csv", ["problem", "rows", "columns", "method", "best_p"])
+    rows, grid = [], {}
     for (problem, n), own in table.groupby(["problem", "rows"], sort=False):
         of_columns = own.groupby("columns")["best_p"].mean()
         there = published[(published["problem"] == problem) & (published["rows"] == n)]
@@ -101,12 +97,12 @@ def make_tables(table: pd.DataFrame, methods: list[str]) -> str:
             }
         )
         grid[f"{problem}, {n}"] = {
-            str(c): f"{v:.2f} ({wide.loc[c].max():.2f})" for c, v in of_columns.items()
+            str(c): f"{v:.2f}" + (f" ({wide.loc[c].max():.2f})" if len(there) else "")
+            for c, v in of_columns.items()
         }
     means_text = to_markdown(pd.DataFrame(rows).set_index("problem"))
-    grid_text = to_markdown(
-        pd.DataFrame.from_dict(grid, orient="index").fillna("").rename_axis("problem, rows")
-    )
+    wide = pd.DataFrame.from_dict(grid, orient="index").sort_index(axis=1, key=lambda c: c.astype(int))
+    grid_text = to_markdown(wide.fillna("").rename_axis("problem, rows"))
     return (
         f"### Share of the p true columns among the strongest p, mean over columns\n\n{means_text}\n\n"
         f"### By number of columns (in brackets the best published method of the cell)\n\n{grid_text}"

@@ -60,7 +60,7 @@ def fit_auto(
         chosen = choose_set(rule, candidates, comparison.standard(candidates), keep, kept)
 
     final = JudgedRecipe(network=_network_of(chosen), recipe=make_recipe(chosen, keep))
-    looked = Looked(final, np.zeros(len(keep)), np.zeros(len(keep)))
+    looked = Looked.nothing(final)
     if not callable(rule) and signal.found and groups is None and not keep.all():
         chosen, looked = second_look(comparison, chosen, final, kept)
     final, added = looked.recipe, not np.isnan(looked.recipe.loss)
@@ -75,7 +75,7 @@ def fit_auto(
             recipe=final.recipe,
             lam=float(lams[0] if chosen is None else chosen.cells.lams[chosen.cell]),
             frequency=frequency,
-            importance=np.where(keep, 1.0, np.maximum(frequency + probability, looked.surely) / 2),
+            importance=looked.importance(np.where(keep, 1.0, (frequency + probability) / 2)),
             table=table,
             signal=signal,
             comparison=comparison.only(network),

@@ -49,10 +49,11 @@ def fit_exactly(
     ranking = next(r for r in rankings[chosen.network] if r.stage == chosen.cells.stage)
     signal = find_signal(candidates, comparison, kept[1], alpha)
     final = JudgedRecipe(network=chosen.network, recipe=make_recipe(chosen, comparison.keep))
-    frequency, surely = chosen.opened.mean(axis=0), np.zeros(len(comparison.keep))
+    looked = Looked.nothing(final)
     if signal.found and groups is None:
         looked = with_found(comparison, final, ranking, k)
-        final, frequency, surely = looked.recipe, np.maximum(frequency, looked.frequency), looked.surely
+    final, frequency = looked.recipe, np.maximum(chosen.opened.mean(axis=0), looked.frequency)
+    opened = np.where(comparison.keep, 1.0, history.gates.mean(axis=0))
     network = comparison.networks[final.network]
     return train_final(
         Choice(
@@ -60,10 +61,7 @@ def fit_exactly(
             recipe=final.recipe,
             lam=float(chosen.cells.lams[0]),
             frequency=frequency,
-            importance=np.maximum(
-                frequency + np.where(comparison.keep, 1.0, history.gates.mean(axis=0)), surely
-            )
-            / 2,
+            importance=looked.importance((frequency + opened) / 2),
             table=path_table(candidates, comparison.networks, problem.gates.spread, names),
             signal=signal,
             comparison=comparison.only(network),
@@ -99,9 +97,7 @@ def judge(comparison: Comparison, rankings: list[list[Ranking]], k: int) -> Stag
     return stages
 
 
-def with_found(
-    comparison: Comparison, final: JudgedRecipe, ranking: Ranking, k: int
-) -> Looked:
+def with_found(comparison: Comparison, final: JudgedRecipe, ranking: Ranking, k: int) -> Looked:
     """Let what the second look finds take the place of the last gates, if the held-out loss is lower then.
 
     It looks beside the best set of at most as many gates: beside noise less is found.
@@ -125,7 +121,7 @@ def with_found(
     judged = list_candidates([[ranking.judge(problems[final.network], folds, sizes)]])
     start = make_recipe(lowest_loss(judged), comparison.keep)
     looked = look_again(problems, replace(final, recipe=start), folds, comparison.bank)
-    larger, as_ranked = looked.recipe, replace(looked, recipe=final, frequency=np.zeros(len(start.support)))
+    larger, as_ranked = looked.recipe, replace(Looked.nothing(final), surely=looked.surely)
     found = larger.recipe.support & ~start.support
     n_first = n_most - int(found.sum())
     if not found.any() or n_first < 0:

@@ -63,6 +63,19 @@ class Looked:
     frequency: np.ndarray
     surely: np.ndarray
 
+    @classmethod
+    def nothing(cls, recipe: JudgedRecipe) -> "Looked":
+        """Return what is known of a recipe before a look."""
+        return cls(recipe, *np.zeros((2, len(recipe.recipe.support))))
+
+    def importance(self, seen: np.ndarray) -> np.ndarray:
+        """Return how much gates matter by what was seen of them, or by what residuals still depend on.
+
+        None of the latter comes before a chosen one.
+        """
+        chosen = seen[self.recipe.recipe.support]
+        return np.maximum(seen, np.minimum(self.surely / 2, chosen.min() if len(chosen) else 1))
+
 
 def look_again(
     problems: Sequence[Problem], chosen: JudgedRecipe, folds: np.ndarray, bank: Bank
@@ -96,7 +109,8 @@ def look_again(
     -------
     Looked
     """
-    frequency, surely, now, first = np.zeros(len(chosen.recipe.support)), np.zeros(len(chosen.recipe.support)), chosen, problems[0]
+    frequency, surely = np.zeros((2, len(chosen.recipe.support)))
+    now, first = chosen, problems[0]
     for _ in range(DEFAULTS.n_looks):
         residual, support = _held_out_residual(problems[now.network], now.recipe, folds), now.recipe.support
         left = find_left(first, bank, residual, support, folds)
