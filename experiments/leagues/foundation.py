@@ -17,7 +17,7 @@ from sklearn.preprocessing import LabelEncoder
 from sklearn.utils import shuffle
 
 from experiments.experiment import Experiment
-from experiments.leagues.cohorts import read_published
+from experiments.leagues.cohorts import find_data, read_published
 from experiments.leagues.real import SILENCED, make_real_model
 from experiments.study import fit_and_score, to_markdown
 
