@@ -152,13 +152,14 @@ def _with_added(
     it, with what was chosen before or without it.
     """
     own, recipe, none = problems[now.network].network, now.recipe, np.zeros_like(left.alone)
-    sets = [left.gates] if not (left.paired & ~left.alone).any() else [left.gates, left.alone, left.paired]
+    apart = left.alone.any() and (left.paired & ~left.alone).any()
+    sets = [left.gates, left.alone, left.paired] if apart else [left.gates]
     plain = replace(recipe, linear=none, lam=None)
     others = []
     if not own.is_linear or left.bent or left.paired.any():
         others = [i for i, p in enumerate(problems) if i != now.network and not p.network.is_linear]
     with_added: list[JudgedRecipe] = []
-    for added in (added for added in sets if added.any()):
+    for added in sets:
         deep = replace(recipe, support=recipe.support | added)
         with_added.append(replace(now, recipe=deep))
         if own.with_linear([]) is not None:
