@@ -45,7 +45,7 @@ def write(folder, content, name="t.csv"):
 )
 def test_usual_tables_are_read_without_a_word(tmp_path, name, content):
     frame, notes = read_table(write(tmp_path, content, name))
-    pd.testing.assert_frame_equal(frame, EXPECTED)
+    pd.testing.assert_frame_equal(frame.reset_index(drop=True), EXPECTED)
     assert notes == []
 
 
@@ -64,7 +64,7 @@ def test_usual_tables_are_read_without_a_word(tmp_path, name, content):
 )
 def test_what_is_not_usual_is_found_out_and_said(tmp_path, content, said):
     frame, notes = read_table(write(tmp_path, content))
-    pd.testing.assert_frame_equal(frame, EXPECTED)
+    pd.testing.assert_frame_equal(frame.reset_index(drop=True), EXPECTED)
     assert said in " ".join(notes)
 
 
@@ -102,7 +102,7 @@ def test_latin_1_is_read_with_a_note(tmp_path):
 def test_signs_of_missing_values_are_read_in_columns_of_numbers_alone(tmp_path):
     frame, notes = read_table(write(tmp_path, "dose;strand;code\n1,5;+;1\n?;-;x\n2;-;2\n"))
     assert frame["dose"].tolist()[::2] == [1.5, 2.0]
-    assert np.isnan(frame["dose"][1])
+    assert np.isnan(frame["dose"].iloc[1])
     assert frame["strand"].tolist() == ["+", "-", "-"]
     assert frame["code"].tolist() == ["1", "x", "2"]
     assert "'?' counts as missing: 'dose'" in notes[-1]
@@ -125,7 +125,7 @@ def test_columnar_files_are_read(tmp_path, kind):
         with make(str(path), table.schema) as writer:
             writer.write_table(table)
     read, notes = read_table(path)
-    pd.testing.assert_frame_equal(read, frame)
+    pd.testing.assert_frame_equal(read.reset_index(drop=True), frame)
     assert notes == []
 
 
@@ -182,3 +182,62 @@ def test_names_keep_their_commas_line_breaks_and_letters(tmp_path):
     names = ["dose, in mg", "two\nlines", "größe", "<script>", "[red]x[/red]", "'", '"']
     pd.DataFrame(np.eye(7), columns=names).to_csv(tmp_path / "t.csv", index=False)
     assert list(read_table(tmp_path / "t.csv")[0].columns) == names
+
+
+@pytest.mark.parametrize(
+    ("content", "lines"),
+    [
+        (PLAIN, [2, 3]),
+        ("\n" + PLAIN.replace("\n", "\n\n"), [4, 6]),
+        ("a,b\n1,x\n \n2.5,y", [2, 4]),
+        ('a,b\r\n1,"x\r\nx"\r\n2.5,y\r\n', [2, 4]),
+        ('"a\na",b\r1,x\r2.5,y\r', [3, 4]),
+        ("a  b\n\n1  x\n2.5  y\n", [3, 4]),
+        ("Study 12\n\na;b;c\n1;x;2\n\n2.5;y;3\n", [4, 6]),
+    ],
+)
+def test_rows_know_their_line_of_the_file(tmp_path, content, lines):
+    frame, _ = read_table(write(tmp_path, content))
+    assert frame.index.tolist() == lines
+    assert frame.index.name == "line"
+
+
+@pytest.mark.parametrize(
+    ("title", "line"),
+    [
+        ("Study 12, exported 2024-01-03\n", 2),
+        ("Study 12,,\n", 2),
+        ("Study 12\n\nexported 2024-01-03\n", 4),
+        ('"Study 12, ""A""\nexported 2024-01-03"\n', 3),
+    ],
+)
+@pytest.mark.parametrize("table", ["a,b,c\n1,x,u\n2,y,v\n", ",b,c\n1,x,\n2,y,3\n", "a;b;c\n1;x;u\n2;y;v\n"])
+def test_a_title_above_the_header_is_found_and_said(tmp_path, title, line, table):
+    frame, notes = read_table(write(tmp_path, title + table))
+    assert frame["b"].tolist() == ["x", "y"]
+    assert f"Line {line} was taken for the header, and what is above it for a title: 'Study 12" in " ".join(
+        notes
+    )
+    assert frame.index.tolist() == [line + 1, line + 2]
+
+
+@pytest.mark.parametrize(
+    ("content", "names"),
+    [
+        ("a,b\nr1,NA,u\nr2,0.5,v\n", ["a", "b"]),
+        ("a,b\nr1,s,u\nr2,s,v\n", ["a", "b"]),
+        (",b,c\np,NA,u\nq,0.5,v\n", ["Unnamed: 0", "b", "c"]),
+        ("a,,c\np,q,u\nx,0.5,v\n", ["a", "Unnamed: 1", "c"]),
+        ("a,,\np,1,u\nx,0.5,v\n", ["a", "Unnamed: 1", "Unnamed: 2"]),
+        ("a,b,c\np,,\nx,y,z\n1,2,3\n", ["a", "b", "c"]),
+    ],
+)
+def test_a_header_is_not_taken_for_a_title(tmp_path, content, names):
+    frame, notes = read_table(write(tmp_path, content))
+    assert list(frame.columns) == names
+    assert "header" not in " ".join(notes)
+
+
+def test_a_wrong_line_below_a_title_is_counted_in_the_file(tmp_path):
+    with pytest.raises(UserError, match="Line 5 of"):
+        read_table(write(tmp_path, "Study 12\n\na,b,c\n1,2,3\n1,2,3,4,5\n"))

@@ -48,7 +48,8 @@ def read_table(
 
     Returns
     -------
-    DataFrame with texts as column names, and notes on what was found out on the way
+    DataFrame with texts as column names, and notes on what was found out on the way; its index is where
+    the rows stand in the file, and named for how it counts them: "line", or "row"
 
     Examples
     --------
@@ -131,7 +132,8 @@ def _tidy(frame: pd.DataFrame) -> pd.DataFrame:
         frame = frame.reset_index(level=named)
     frame.columns = pd.Index([str(name) for name in frame.columns], dtype=object)
     refuse_duplicates(list(frame.columns))
-    return frame.reset_index(drop=True)
+    frame.index = pd.RangeIndex(1, len(frame) + 1, name="row")
+    return frame
 
 
 def _decode(path: Path, data: bytes) -> tuple[str, list[str]]:
