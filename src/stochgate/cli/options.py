@@ -12,7 +12,7 @@ import typer
 from stochgate.cli.request import Request
 
 DATA = typer.Argument(
-    help="The table: CSV, TSV (also .gz), Parquet or Arrow, with a header.", metavar="DATA"
+    help="The table: CSV, TSV (also .gz), Excel (.xlsx), Parquet or Arrow, with a header.", metavar="DATA"
 )
 FORCE = typer.Option("--force", help="Overwrite what is there.")
 QUIET = typer.Option("--quiet", "-q", help="Print errors only.")

@@ -123,8 +123,8 @@ def _refuse_twice(columns: list[str]) -> None:
     twice = [name for name in columns if columns.count(name) > 1]
     if twice:
         raise UsageError(
-            f"Two of --time, --event, --entry and --strata name the same column {quote(twice[0])}: they must "
-            "differ."
+            f"Two of --time, --event, --entry and --strata name the same column {quote(twice[0])}: each "
+            "must name another."
         )
 
 

@@ -105,8 +105,14 @@ def find_layout(text: str, sep: str | None = None) -> Layout:
     at = find_header(rows)
     cells = [cell.strip() for row in rows[at + 1 :] for cell in row]
     commas = any(map(_DECIMAL_COMMA.fullmatch, cells)) and not any(map(_DECIMAL_POINT.fullmatch, cells))
-    title = " ".join(cell.strip() for row in rows[:at] for cell in row if cell.strip())
-    return Layout(sep, "," if commas and sep != "," else ".", rows[at], records[at][0], title)
+    return Layout(
+        sep, "," if commas and sep != "," else ".", rows[at], records[at][0], join_cells(rows[:at])
+    )
+
+
+def join_cells(rows: Sequence[Sequence[str]]) -> str:
+    """Return the text of some rows, such as those of a title."""
+    return " ".join(cell.strip() for row in rows for cell in row if cell.strip())
 
 
 def find_header(rows: Sequence[Sequence[str]]) -> int:

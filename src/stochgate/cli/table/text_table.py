@@ -65,13 +65,16 @@ def read_text_table(
     numbers = frame.drop(columns=list(texts), errors="ignore")
     if signs := find_missing_signs(numbers, layout.decimal):
         frame = _parse(path, text, layout, texts, signs)
-        named = ", ".join(sorted({repr(sign) for column in signs.values() for sign in column}))
-        notes.append(f"In columns of numbers {named} counts as missing: {list_names(list(signs))}.")
-    if _numbers_rows(frame):
-        frame = frame.iloc[:, 1:]
-        notes.insert(0, "The first column has no name and numbers the rows, so it is left out.")
+        notes.append(say_missing(signs))
     frame.index = _count_lines(text, layout, len(frame))
-    return frame, notes
+    frame, on_numbers = leave_out_numbers(frame)
+    return frame, on_numbers + notes
+
+
+def say_missing(signs: dict[str, list[str]]) -> str:
+    """Return a note on the signs for missing values, from `find_missing_signs`."""
+    named = ", ".join(sorted({repr(sign) for column in signs.values() for sign in column}))
+    return f"In columns of numbers {named} counts as missing: {list_names(list(signs))}."
 
 
 def say_header(unit: str, at: int, title: str) -> str:
@@ -158,13 +161,15 @@ def _parse(
     return frame.reset_index(drop=True)
 
 
-def _numbers_rows(frame: pd.DataFrame) -> bool:
-    """Tell whether the first column has no name and counts the rows."""
+def leave_out_numbers(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Return a table without a first column that has no name and counts the rows, and a note on it."""
     if frame.shape[1] < 2 or not str(frame.columns[0]).startswith("Unnamed:"):
-        return False
+        return frame, []
     first, rows = frame.iloc[:, 0], np.arange(len(frame))
     is_number = pd.api.types.is_integer_dtype(first.dtype)
-    return is_number and bool((first == rows).all() or (first == rows + 1).all())
+    if not is_number or not ((first == rows).all() or (first == rows + 1).all()):
+        return frame, []
+    return frame.iloc[:, 1:], ["The first column has no name and numbers the rows, so it is left out."]
 
 
 def _suffix(path: Path) -> str:
