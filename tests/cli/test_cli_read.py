@@ -277,14 +277,14 @@ def test_cells_of_a_workbook_are_read_as_they_are(tmp_path):
 
 
 def test_a_workbook_may_have_titles_row_numbers_and_other_sheets(tmp_path):
-    rows = [["Study 12"], [], [None, "a", "b"], [1, 0.5, "x"], [], [2, 1.5, "y"], [3, 1, "z"]]
+    rows = [["Study 12, 2024"], [], [None, "a", "b"], [1, 0.5, "x"], [], [2, 1.5, "y"], [3, 1, "z"]]
     frame, notes = read_table(write_workbook(tmp_path, rows, [["c"]], []))
     assert frame.to_dict("list") == {"a": [0.5, 1.5, 1.0], "b": ["x", "y", "z"]}
     assert frame.index.tolist() == [4, 6, 7]
     assert notes == [
         "The first sheet, 'Part 1', was read, and not 'Part 2', 'Part 3'.",
         "The first column has no name and numbers the rows, so it is left out.",
-        "Row 3 was taken for the header, and what is above it for a title: 'Study 12'.",
+        "Row 3 was taken for the header, and what is above it for a title: 'Study 12, 2024'.",
     ]
 
 

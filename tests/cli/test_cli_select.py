@@ -10,6 +10,7 @@ import pytest
 from cli_tables import SHORT, make_frame, predict
 
 import stochgate
+from stochgate.cli.work import select
 from stochgate.cli.work.demo import TARGET, split_tumours
 
 pytestmark = pytest.mark.usefixtures("short_fits")
@@ -412,7 +413,8 @@ def test_late_entry_and_strata_are_those_of_python(run, folder):
     run(*predict, "--times", 0.5, "--strata", "site,ward").refuses(1, "The stratum of line 5 is missing")
 
 
-def test_entry_and_strata_go_with_other_options(run, folder):
+def test_entry_and_strata_go_with_other_options(run, folder, monkeypatch):
+    monkeypatch.setattr(select, "N_FOLDS", 2)
     study = write_study()
     done = run("select", *study, "--strata", "site", "--entry", "since", "--evaluate", "--k", 1)
     done.succeeds("concordance index on held-out rows", "base rate")

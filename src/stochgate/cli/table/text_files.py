@@ -112,7 +112,7 @@ def find_layout(text: str, sep: str | None = None) -> Layout:
 
 def join_cells(rows: Sequence[Sequence[str]]) -> str:
     """Return the text of some rows, such as those of a title."""
-    return " ".join(cell.strip() for row in rows for cell in row if cell.strip())
+    return " ".join(", ".join(filter(None, map(str.strip, row))) for row in rows)
 
 
 def find_header(rows: Sequence[Sequence[str]]) -> int:
