@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import sklearn
 
 import stochgate
@@ -32,12 +33,12 @@ class UsageError(UserError):
 
 
 @contextmanager
-def about_the_file(rows: Any, can_exclude: bool = True) -> Iterator[None]:
+def about_the_file(rows: pd.Index, can_exclude: bool = True) -> Iterator[None]:
     """Raise errors of the library as errors about the file, whose rows it counts from 0.
 
     Parameters
     ----------
-    rows : pandas.Index
+    rows : Index
         Where each row stands in the file; its name is "line" or "row".
     can_exclude : bool
         Whether the command has the option --exclude.
