@@ -1,5 +1,6 @@
 """Every bad input ends with an exit code and one sentence, never with a traceback."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -172,6 +173,54 @@ def test_the_installed_command_runs_the_commands(monkeypatch, capsys):
         main.run()
     assert ended.value.code == 1
     assert capsys.readouterr().err.startswith("Error: There is no file nothing.csv")
+
+
+@pytest.mark.parametrize(
+    ("args", "made"),
+    [
+        (("select", "table.csv", *KIND), "table-selected/report.html"),
+        (("report", "table.csv", *KIND), "table-report.html"),
+        (("path", "table.csv", *KIND), "path.csv"),
+        (("--help",), "table.csv"),
+    ],
+)
+def test_a_command_whose_output_nobody_reads_writes_its_files(args, made, table, monkeypatch, capfd):
+    reader, writer = os.pipe()
+    os.close(reader)
+    monkeypatch.setattr(sys, "argv", ["stochgate", *args])
+    with os.fdopen(writer, "w") as pipe:
+        monkeypatch.setattr(sys, "stdout", pipe)
+        with pytest.raises(SystemExit) as ended:
+            main.run()
+    assert ended.value.code == 0
+    assert Path(made).exists()
+    assert "Error" not in capfd.readouterr().err
+
+
+def test_what_was_found_is_shown_even_where_it_cannot_be_written(run, table, monkeypatch):
+    def fail(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(commands, "write_found", fail)
+    done = run("select", table, *KIND)
+    done.refuses(1, "No space left on device")
+    assert "clear signal" in done.out
+
+
+def test_rows_are_named_by_their_line_in_the_file(run, folder):
+    frame = make_frame()
+    frame.loc[4, "kind"] = None
+    for column, row, value, targets in (
+        ("x0", 15, "high", ("kind",)),
+        ("x1", 15, "inf", ("kind",)),
+        ("months", 20, "-1", ("months", "died")),
+        ("months", 21, "soon", ("months", "died")),
+    ):
+        changed = frame.astype({column: object})
+        changed.loc[row, column] = value
+        run("select", write(changed), *predict(*targets), "--force").refuses(
+            1, "'soon'" if value == "soon" else f"in line {row + 2}"
+        )
 
 
 def test_a_missing_package_for_model_files_is_named_before_the_work(run, table, monkeypatch):

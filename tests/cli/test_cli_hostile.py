@@ -118,9 +118,11 @@ def test_weird_names(run, names, at):
 
 @SETTINGS
 @given(
-    start=st.sampled_from([b"PAR1", b"ARROW1", b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"\xff\xfe", b"FEA1"]),
+    start=st.sampled_from(
+        [b"PAR1", b"ARROW1", b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"\xff\xfe", b"FEA1", b"PK\x03\x04xl/"]
+    ),
     rest=st.binary(max_size=200),
-    ending=st.sampled_from([".csv", ".parquet", ".arrow", ".feather", ".gz", ""]),
+    ending=st.sampled_from([".csv", ".xlsx", ".parquet", ".arrow", ".feather", ".gz", ""]),
 )
 def test_files_that_pretend(run, start, rest, ending):
     assert survives(run, start + rest, f"t{ending}").code != 0

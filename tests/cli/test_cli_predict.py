@@ -77,7 +77,9 @@ def test_values_the_model_cannot_read_are_refused(run, fitted):
     frame = make_frame().astype({model.feature_names_in_[0]: str})
     frame.loc[3, model.feature_names_in_[0]] = "high"
     frame.to_csv("t.csv", index=False)
-    run("predict", MODEL, "t.csv").refuses(1, "'high'")
+    done = run("predict", MODEL, "t.csv")
+    done.refuses(1, "The table cannot be used as it is: column", "'high' in line 5")
+    assert "--exclude" not in done.err
 
 
 def test_existing_predictions_are_kept_unless_forced(run, fitted):

@@ -10,6 +10,7 @@ import pytest
 from cli_tables import SHORT, make_frame, predict
 
 import stochgate
+from stochgate.cli.work import select
 from stochgate.cli.work.demo import TARGET, split_tumours
 
 pytestmark = pytest.mark.usefixtures("short_fits")
@@ -60,7 +61,8 @@ def test_the_report_says_what_was_asked_for(run, table, folder):
     [(("kind",), "Classification"), (("amount",), "Regression"), (("months", "died"), "Survival")],
 )
 def test_all_three_tasks_work(run, table, targets, task):
-    run("select", table, *predict(*targets)).succeeds(f"{task}:")
+    run("select", table, *predict(*targets)).succeeds(f"{task}: ")
+    assert f" {task}: " in Path("table-selected/report.html").read_text(encoding="utf-8")
     assert chosen()[0] == {"kind": "x0", "amount": "x1", "months": "x0"}[targets[0]]
 
 
@@ -370,3 +372,58 @@ def test_that_no_column_was_left_out_is_said(run, folder):
     for options in (("--k", 2), ("--keep", "x0,x1")):
         done = run("select", "t.csv", "--target", "y", *options, "--force").succeeds("2 of 2 features")
         assert "left out" not in done.text
+
+
+def write_study():
+    """Write survival times with entry times and two columns of strata; return the options."""
+    frame, rng = make_frame(90), np.random.default_rng(1)
+    frame["since"] = (frame["months"] * rng.random(90)).round(6) * 0.9
+    frame["site"], frame["ward"] = rng.choice(["Bern", "Basel"], 90), rng.choice([1, 2], 90)
+    frame.to_csv("t.csv", index=False)
+    return "t.csv", "--time", "months", "--event", "died", "-x", "kind,amount,patient"
+
+
+def test_late_entry_and_strata_are_those_of_python(run, folder):
+    study = write_study()
+    given = ("--entry", "since", "--strata", "site,ward")
+    done = run("select", *study, *given, "--k", 1).succeeds("4 columns to choose from")
+    done.succeeds("time in 'months', entry in 'since', 4 strata by 'site', 'ward'.")
+    frame = pd.read_csv("t.csv")
+    strata = frame["site"] + ", " + frame["ward"].map(str)
+    y = stochgate.survival_target(frame["died"], frame["months"], frame["since"], strata)
+    X = frame[["x0", "x1", "x2", "x3"]]
+    model = stochgate.GatedCox(**SHORT, random_state=0, n_features_to_select=1).fit(X, y)
+    loaded = stochgate.load("t-selected/model.safetensors")
+    np.testing.assert_array_equal(loaded.predict(frame), model.reduced().predict(frame))
+    page = (folder / "t-selected/report.html").read_text(encoding="utf-8")
+    assert "What predicts survival (months until died) in t.csv?" in page
+    assert "Rows are compared within 4 strata. Each row counts from its entry time on." in page
+    assert "site,ward" in page
+
+    predict = ("predict", "t-selected/model.safetensors", "t.csv", "--force")
+    run(*predict).succeeds()
+    run(*predict, "--times", 0.5).refuses(2, "the strata 'Basel, 1', 'Basel, 2'", "--strata")
+    run(*predict, "--strata", "site,ward").refuses(2, "goes with --times")
+    run(*predict, "--times", 0.5, "--strata", "site").refuses(1, "stratum 'B", "was not in the fit")
+    run(*predict, "--times", 0.5, "--strata", "site", "--strata", "ward").succeeds()
+    expected = model.predict_survival_function(X, times=[0.5], strata=strata)[:, 0]
+    np.testing.assert_allclose(pd.read_csv("predictions.csv")["survival_0.5"], expected, rtol=1e-12)
+    frame.loc[3, "site"] = None
+    frame.to_csv("t.csv", index=False)
+    run(*predict, "--times", 0.5, "--strata", "site,ward").refuses(1, "The stratum of line 5 is missing")
+
+
+def test_entry_and_strata_go_with_other_options(run, folder, monkeypatch):
+    monkeypatch.setattr(select, "N_FOLDS", 2)
+    study = write_study()
+    done = run("select", *study, "--strata", "site", "--entry", "since", "--evaluate", "--k", 1)
+    done.succeeds("concordance index on held-out rows", "base rate")
+    run("select", *study, "--strata", "months", "--force").refuses(2, "the same column 'months'")
+    run("select", *study, "--strata", "sitee", "--force").refuses(2, "did you mean 'site'")
+    run("select", *study, "--entry", "x0", "--force").refuses(1, "The entry in line ", "below its time")
+    for option, name in (("--entry", "since"), ("--strata", "site")):
+        done = run("select", "t.csv", *KIND, option, name, "--force")
+        done.refuses(2, f"{option} is for survival studies: give --time and --event")
+    run("select", *study, "--force", "--k", 1).succeeds()
+    done = run("predict", "t-selected/model.safetensors", "t.csv", "--times", 1, "--strata", "site")
+    done.refuses(2, "fitted without strata")

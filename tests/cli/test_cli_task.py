@@ -192,8 +192,9 @@ def test_tables_with_few_rows_are_refused():
 
 def test_a_missing_group_is_refused():
     frame = make_frame()
-    frame.loc[4, "patient"] = None
-    with pytest.raises(UserError, match="row 5 has no value of 'patient'"):
+    frame.index = pd.RangeIndex(2, 62, name="line")
+    frame.loc[6, "patient"] = None
+    with pytest.raises(UserError, match="line 6 has no value of 'patient'"):
         take_apart(frame, request(row_groups="patient"))
 
 

@@ -306,6 +306,28 @@ def test_survival_folds_are_stratified_by_event():
     assert "base rate" not in str(found)
 
 
+@pytest.mark.parametrize(
+    ("model", "metric"),
+    [
+        (GridSearchCV(LogisticRegression(), {"C": [0.1, 1]}, scoring="roc_auc"), "roc_auc"),
+        (
+            GridSearchCV(LogisticRegression(), {"C": [0.1, 1]}, scoring=["roc_auc", "f1"], refit="f1"),
+            "f1",
+        ),
+        (GridSearchCV(LogisticRegression(), {"C": [0.1, 1]}), "accuracy"),
+        (LogisticRegression(), "accuracy"),
+    ],
+)
+def test_a_model_with_its_own_scoring_is_named_and_compared_by_it(model, metric):
+    X, y = two_classes()
+    for each in (model, make_pipeline(StandardScaler(), model)):
+        found = evaluate(each, X, y, cv=3, random_state=0)
+        named = evaluate(each, X, y, cv=3, random_state=0, scoring=metric)
+        assert found.metric == metric
+        np.testing.assert_array_equal(found.scores, named.scores)
+        np.testing.assert_array_equal(found.base_rate, named.base_rate)
+
+
 def test_scoring_is_used_for_all_three():
     X, y = two_classes()
     found = evaluate(short_model(), X, y, cv=StratifiedKFold(3), scoring="roc_auc")

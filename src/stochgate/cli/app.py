@@ -1,5 +1,6 @@
 """The commands, each a few lines: the work is done elsewhere."""
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -78,17 +79,21 @@ def _select(request: Request, screen: Screen) -> Found:
     require("safetensors", package="safetensors", needed_by="The model file", extra="cli")
     data = load_data(request)
     with output_folder(folder, (FEATURES, MODEL, REPORT), request.force):
-        found = _choose(data, request, screen)
-        screen.show_written(write_found(found, data, request, folder))
-    return found
+        return _choose(data, request, screen, lambda found: write_found(found, data, request, folder))
 
 
-def _choose(data: Data, request: Request, screen: Screen) -> Found:
-    """Choose columns, and print what was read and found."""
+def _choose(
+    data: Data, request: Request, screen: Screen, write: Callable[[Found], Sequence[Path]]
+) -> Found:
+    """Choose columns, write what was found, and print it."""
     screen.show_data(data)
     with Watch(screen.messages, request.quiet) as watch:
         found = choose(data, request, watch)
-    screen.show_found(found)
+    try:
+        written = write(found)
+    finally:  # what took long to find is shown even where it cannot be written
+        screen.show_found(found)
+    screen.show_written(written)
     return found
 
 
@@ -104,8 +109,7 @@ def report(request: Request) -> None:
     path = Path(f"{request.stem}-report.html") if request.out is None else request.out
     screen, data = Screen(request.quiet), load_data(request)
     path = check_output_file(path, request.force)
-    found = _choose(data, request, screen)
-    screen.show_written([write_report(found, data, request, path)])
+    _choose(data, request, screen, lambda found: [write_report(found, data, request, path)])
 
 
 @app.command()
@@ -128,10 +132,11 @@ def path(request: Request) -> None:
     screen.show_data(data)
     with Watch(screen.messages, request.quiet) as watch:
         table, notes = train_path(data, request, watch)
+    written = write_csv(table, out)
     for note in notes:
         screen.note(note)
     screen.show_path(table)
-    screen.show_written([write_csv(table, out)])
+    screen.show_written([written])
 
 
 @app.command()
@@ -143,6 +148,12 @@ def predict(
     out: Annotated[Path, typer.Option("--out", "-o", help="The predictions.")] = Path("predictions.csv"),
     times: Annotated[
         str | None, typer.Option("--times", help="Survival models: at which times, such as 12,24,60.")
+    ] = None,
+    strata: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--strata", help="With --times: the column of the stratum, for models that have some."
+        ),
     ] = None,
     ids: Annotated[
         list[str] | None, typer.Option("--id", help="Copy this column, to tell the rows apart.")
@@ -166,9 +177,10 @@ def predict(
     out = check_output_file(out, force)
     for note in notes:
         screen.note(note)
-    made = predict_table(fitted, frame, at, ids)
+    made = predict_table(fitted, frame, at, ids, strata)
+    written = write_csv(made, out)
     screen.say(f"{count(len(made), 'row')} predicted from {count(fitted.n_features_in_, 'column')}.")
-    screen.show_written([write_csv(made, out)])
+    screen.show_written([written])
 
 
 @app.command()

@@ -1,9 +1,13 @@
 """From an exception to one sentence and an exit code: the only place that does it."""
 
+import re
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import sklearn
 
 import stochgate
@@ -11,10 +15,8 @@ from stochgate.cli.text import plain
 
 BAD_DATA, BAD_USAGE, STOPPED = 1, 2, 130
 LONGEST = 2000
-_IN_OTHER_WORDS = (
-    "X cannot be used as it is",
-    "The table cannot be used as it is (--exclude leaves columns out)",
-)
+_OBSTACLES = "X cannot be used as it is", "The table cannot be used as it is"
+_A_ROW = re.compile(r"\b(in|of) row (\d+)\b")
 _PLAIN_SPOKEN = tuple(str(Path(str(package.__file__)).parent) for package in (stochgate, sklearn))
 
 
@@ -28,6 +30,41 @@ class UsageError(UserError):
     """A wrong option, or a name that the table does not have."""
 
     exit_code = BAD_USAGE
+
+
+@contextmanager
+def about_the_file(rows: pd.Index, can_exclude: bool = True) -> Iterator[None]:
+    """Raise errors of the library as errors about the file, whose rows it counts from 0.
+
+    Parameters
+    ----------
+    rows : Index
+        Where each row stands in the file; its name is "line" or "row".
+    can_exclude : bool
+        Whether the command has the option --exclude.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from stochgate.cli.errors import about_the_file
+    >>> from stochgate.survival import survival_target
+    >>> with about_the_file(pd.Index([2, 3], name="line")):  # doctest: +ELLIPSIS
+    ...     survival_target([1, 0], [5.0, -1.0])
+    Traceback (most recent call last):
+    ...
+    stochgate.cli.errors.UserError: The time in line 3 is negative (-1.0); times ...
+    """
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        if not _is_plain_spoken(error):
+            raise
+        told = _A_ROW.sub(
+            lambda found: f"{found[1]} {rows.name or 'row'} {rows[int(found[2])]}", str(error)
+        )
+        x, table = _OBSTACLES
+        advice = " (--exclude leaves columns out)" if can_exclude else ""
+        raise UserError(told.replace(x, table + advice)) from error
 
 
 def explain(error: BaseException) -> tuple[str, int]:
@@ -63,7 +100,7 @@ def _read(error: BaseException) -> tuple[str, int]:
     if isinstance(error, ImportError) and "pip install" in str(error):
         return f"{error}.", BAD_DATA
     if isinstance(error, (ValueError, TypeError)) and _is_plain_spoken(error):
-        return str(error).replace(*_IN_OTHER_WORDS), BAD_DATA
+        return str(error), BAD_DATA
     told = f"{type(error).__name__}: {error}".rstrip(": ")
     return (
         f"Something went wrong that should not have ({told}); please report it with what --debug shows.",

@@ -2,6 +2,7 @@
 
 import sys
 
+from stochgate.cli.pipes import readers_may_leave
 from stochgate.optional import require
 
 PACKAGES = ("typer", "rich", "pandas")
@@ -17,4 +18,5 @@ def run() -> None:
         sys.exit(1)
     from stochgate.cli.app import app
 
-    app(prog_name="stochgate")
+    with readers_may_leave():
+        app(prog_name="stochgate")

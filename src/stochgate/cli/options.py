@@ -12,7 +12,7 @@ import typer
 from stochgate.cli.request import Request
 
 DATA = typer.Argument(
-    help="The table: CSV, TSV (also .gz), Parquet or Arrow, with a header.", metavar="DATA"
+    help="The table: CSV, TSV (also .gz), Excel (.xlsx), Parquet or Arrow, with a header.", metavar="DATA"
 )
 FORCE = typer.Option("--force", help="Overwrite what is there.")
 QUIET = typer.Option("--quiet", "-q", help="Print errors only.")
@@ -28,6 +28,10 @@ _TASK_HELP = "classification or regression, where the one found is wrong."
 _EVENT_HELP = (
     "Survival: the column that says whether the event was seen (1 or 0, yes or no), or 'COLUMN=VALUE' for "
     "the value that means it was."
+)
+_ENTRY_HELP = "Survival: the column that says when a row came under observation (late entry)."
+_STRATA_HELP = (
+    "Survival: rows are compared only with rows of the same value here; repeat, or put commas between."
 )
 _FDR_HELP = "Choose columns of which at most this share is false on average, such as 0.1."
 _ALPHA_HELP = (
@@ -47,6 +51,8 @@ OPTIONS: dict[str, Any] = {
     "target": _of(_WHAT, "--target", "-t", metavar="COLUMN", help="The column to predict."),
     "time": _of(_WHAT, "--time", metavar="COLUMN", help="Survival: the column with times."),
     "event": _of(_WHAT, "--event", metavar="COLUMN", help=_EVENT_HELP),
+    "entry": _of(_WHAT, "--entry", metavar="COLUMN", help=_ENTRY_HELP),
+    "strata": _of(_WHAT, "--strata", metavar="COLUMN", help=_STRATA_HELP),
     "task": _of(_WHAT, "--task", metavar="TASK", help=_TASK_HELP),
     "k": _of(_HOW, "--k", metavar="N", help="Choose exactly this many columns."),
     "alpha": _of(_HOW, "--alpha", metavar="LEVEL", help=_ALPHA_HELP),
@@ -62,7 +68,7 @@ OPTIONS: dict[str, Any] = {
     "force": FORCE,
     "quiet": QUIET,
 }
-_LISTS = ("keep", "exclude")
+_LISTS = ("strata", "keep", "exclude")
 
 
 def takes_request(without: tuple[str, ...] = (), **helps: str) -> Callable[[Any], Callable[..., None]]:

@@ -18,6 +18,10 @@ class Request:
     target : str or None
     time, event : str or None
         Instead of a target: the columns of a survival study. The event may be "COLUMN=VALUE".
+    entry : str or None
+        The column that says when a row came under observation.
+    strata : list of str
+        Columns whose values share a baseline hazard; entries are as those of `keep`.
     task : {"classification", "regression"} or None for what the target looks like
     k : int or None
         Choose exactly so many columns.
@@ -48,6 +52,8 @@ class Request:
     target: str | None = None
     time: str | None = None
     event: str | None = None
+    entry: str | None = None
+    strata: list[str] = field(default_factory=list)
     task: str | None = None
     k: int | None = None
     alpha: float | None = None
@@ -71,6 +77,9 @@ class Request:
             raise UsageError("Give either --target or --time and --event, not both.")
         if any(survival) and not all(survival):
             raise UsageError("A survival study needs both --time and --event.")
+        if not any(survival) and (self.entry is not None or self.strata):
+            option = "--strata" if self.entry is None else "--entry"
+            raise UsageError(f"{option} is for survival studies: give --time and --event, or leave it out.")
         if any(survival) and self.task is not None:
             raise UsageError("--task goes with --target; --time and --event say survival themselves.")
         if self.task is not None and self.task not in TASKS:
@@ -92,6 +101,11 @@ class Request:
             )
         if not 0 <= self.seed < 2**32:
             raise UsageError(f"--seed is {self.seed}: give a number from 0 to {2**32 - 1}.")
+
+    @property
+    def called(self) -> str:
+        """What is to be predicted, for a title."""
+        return f"survival ({self.time} until {self.event})" if self.target is None else self.target
 
     @property
     def stem(self) -> str:

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import check_scoring
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.metrics import check_scoring, get_scorer_names
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _num_features
@@ -15,6 +16,7 @@ from stochgate.engine.checkpoint import Checkpoint, open_checkpoint
 from stochgate.engine.checkpoint.digest import as_text
 from stochgate.engine.runner import Runner, trained_by
 from stochgate.evaluation.outer_fold import JudgedFold, Rivals, judge_fold, takes_checkpoint
+from stochgate.evaluation.pipeline import list_steps
 from stochgate.evaluation.result import Evaluation, join_folds
 from stochgate.evaluation.splits import read_rows, split_rows
 from stochgate.evaluation.streamed import judge_streamed
@@ -60,7 +62,8 @@ def evaluate(
     sample_weight : array, shape (n_samples,), optional
         Weights of the rows in the fit. Held-out rows count alike, but those of weight 0 are left out.
     scoring : str or callable, optional
-        One metric as scikit-learn names it; by default `model.score`. Name it where that is another than
+        One metric as scikit-learn names it; by default `model.score`, or the `scoring` of a model that has
+        its own, such as a search. Name it where a model scores itself otherwise by another metric than
         accuracy, R2 or the concordance index, so that the base rate is scored alike.
     without_selection : estimator, optional
         What "all columns" is. By default, for models of this library and pipelines that end in one, the
@@ -97,6 +100,7 @@ def evaluate(
             f"{type(model).__name__} keeps no checkpoint of its fit: leave checkpoint out, or give a model "
             "of this library or a pipeline that ends in one."
         )
+    scoring = _own_scoring(model) if scoring is None else scoring
     rivals = Rivals(model, without_selection, _check_scorer(model, scoring), scoring is None)
     with open_checkpoint(checkpoint) as saved, trained_on(backend) as runner:
         generator = check_random_state(random_state) if saved is None else saved.random_state(random_state)
@@ -137,6 +141,17 @@ def _name_inputs(X: Any) -> list[str]:
         return [f"x{j}" for j in range(_num_features(X))]
     except TypeError:
         return []
+
+
+def _own_scoring(model: Any) -> Any:
+    """Return what `model.score` computes where a model, or the last step of a pipeline, is given that."""
+    last = list_steps(model)[-1][1]
+    score, scoring, refit = (getattr(last, name, None) for name in ("score", "scoring", "refit"))
+    if getattr(score, "__func__", None) in (None, ClassifierMixin.score, RegressorMixin.score):
+        return None  # of a class, or where `scoring` is for the fit alone
+    if isinstance(refit, str):  # one of several
+        scoring = scoring.get(refit) if isinstance(scoring, dict) else refit
+    return scoring if callable(scoring) or scoring in get_scorer_names() else None
 
 
 def _check_scorer(model: Any, scoring: Any) -> Any:

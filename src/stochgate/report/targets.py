@@ -94,7 +94,11 @@ class Survival:
         target = read_survival_target(y)
         times = {"median": float(np.median(target.time)), "longest": float(target.time.max())}
         n_events = int(target.event.sum())
-        return {"events": {"n_events": n_events, "n_censored": len(target.event) - n_events, **times}}
+        n_strata = None if target.stratum is None else len(np.unique(target.stratum))
+        how = {"has_entry": target.entry is not None, "n_strata": n_strata}
+        return {
+            "events": {"n_events": n_events, "n_censored": len(target.event) - n_events, **times, **how}
+        }
 
     def judge(self, model: Any, y: Any, predicted: np.ndarray) -> dict[str, Any] | None:
         """Return the survival of two or three groups of rows by risk; None where risks do not differ."""

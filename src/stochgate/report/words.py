@@ -76,21 +76,32 @@ def say_question(asked: dict[str, Any]) -> str:
 
 
 def _say_target(asked: dict[str, Any], target: str) -> str:
+    """Return which kind of target it is, as the command line names it, and what it holds."""
+    kind = asked["task"].capitalize()
     if "classes" in asked:
         classes = asked["classes"]
         named = [f"{each['label']} ({each['count']:,})" for each in classes[:6]]
         named += [f"{len(classes) - 6} more"] if len(classes) > 6 else []
-        return f"{target} has {count(len(classes), 'class')}: {listing(named)}."
+        return f"{kind}: {target} has {count(len(classes), 'class')}: {listing(named)}."
     if "events" in asked:
         events = asked["events"]
+        n_rows = events["n_events"] + events["n_censored"]
         return (
-            f"{count(events['n_events'], 'row')} had the event, {events['n_censored']:,} had not when they "
-            f"were last seen; half of the times are below {short(events['median'])}."
+            f"{kind}: {count(events['n_events'], 'event')} in {count(n_rows, 'row')}; the others had none "
+            f"when they were last seen. Half of the times are below {short(events['median'])}."
+            f"{_say_compared(events)}"
         )
     numbers = asked["numbers"]
     several = f" (the first of {asked['n_outputs']} outputs)" if asked["n_outputs"] > 1 else ""
     reach = f"goes from {short(numbers['low'])} to {short(numbers['high'])}"
-    return f"{target}{several} {reach}; its mean is {short(numbers['mean'])}."
+    return f"{kind}: {target}{several} is a quantity that {reach}; its mean is {short(numbers['mean'])}."
+
+
+def _say_compared(events: dict[str, Any]) -> str:
+    """Return how rows were compared where they have strata or entry times."""
+    n = events["n_strata"]
+    strata = "" if n is None else f" Rows are compared within {n:,} {'stratum' if n == 1 else 'strata'}."
+    return f"{strata} Each row counts from its entry time on." if events["has_entry"] else strata
 
 
 def say_verdict(chosen: dict[str, Any]) -> str:

@@ -11,8 +11,14 @@ from stochgate.cli.errors import UsageError, UserError
 from stochgate.cli.request import Request
 from stochgate.cli.table.columns import find_column, find_columns, split_condition
 from stochgate.cli.table.read import read_table
-from stochgate.cli.table.task import as_numbers, detect_task, make_survival_target, make_target
-from stochgate.cli.text import count, quote
+from stochgate.cli.table.task import (
+    as_numbers,
+    detect_task,
+    join_labels,
+    make_survival_target,
+    make_target,
+)
+from stochgate.cli.text import count, list_names, quote
 
 FEWEST_ROWS = 10
 
@@ -64,13 +70,20 @@ def take_apart(frame: pd.DataFrame, request: Request, notes: list[str] | None = 
     >>> list(data.X.columns), data.why
     (['a'], "Classification: the target 'y' has 2 classes, because it holds text, 2 different values.")
     """
-    y_columns, code = _target_columns(list(frame.columns), request)
-    frame, on_rows = _with_target(frame, y_columns)
-    task, why, y = _make_y(frame, y_columns, code, request)
+    names = list(frame.columns)
+    y_columns, code = _target_columns(names, request)
+    strata = find_columns(names, request.strata, "--strata")
+    _refuse_twice([*y_columns, *strata])
+    frame, on_rows = _with_target(frame, [*y_columns, *strata])
+    if request.target is None:
+        task, (why, y) = "survival", _make_survival(frame, y_columns, code, strata)
+    else:
+        task, why, y = _make_y(frame, request.target, request.task)
     column, groups = _make_groups(frame, request.row_groups)
     if column in y_columns:
         raise UsageError(f"--row-groups names {quote(column)}, which is to be predicted: name another.")
-    X, keep = _make_features(frame, [*y_columns, *([] if column is None else [column])], request)
+    used = [*y_columns, *strata, *([] if column is None else [column])]
+    X, keep = _make_features(frame, used, request)
     return Data(X=X, y=y, groups=groups, task=task, why=why, keep=keep, notes=[*(notes or []), *on_rows])
 
 
@@ -83,7 +96,7 @@ def _make_features(
     keep = find_columns(names, request.keep, "--keep")
     for name in keep:
         if name in used or name in excluded:
-            why = "excluded" if name in excluded else "the target or the row group"
+            why = "excluded" if name in excluded else "the target, a stratum or the row group"
             raise UsageError(f"--keep names {quote(name)}, but that column is {why}: leave it out.")
     X = frame.drop(columns=list({*used, *excluded}))
     n_columns = X.shape[1]
@@ -97,14 +110,22 @@ def _make_features(
 
 
 def _target_columns(names: list[str], request: Request) -> tuple[list[str], str | None]:
-    """Return the target, or time and event and the event's code."""
+    """Return the target, or time, event and entry, and the event's code."""
     if request.target is not None:
         return [find_column(names, request.target, "--target")], None
     time = find_column(names, str(request.time), "--time")
     event, code = split_condition(names, str(request.event), "--event")
-    if time == event:
-        raise UsageError(f"--time and --event name the same column {quote(time)}: they must be two.")
-    return [time, event], code
+    entry = [] if request.entry is None else [find_column(names, request.entry, "--entry")]
+    return [time, event, *entry], code
+
+
+def _refuse_twice(columns: list[str]) -> None:
+    twice = [name for name in columns if columns.count(name) > 1]
+    if twice:
+        raise UsageError(
+            f"Two of --time, --event, --entry and --strata name the same column {quote(twice[0])}: each "
+            "must name another."
+        )
 
 
 def _with_target(frame: pd.DataFrame, columns: list[str]) -> tuple[pd.DataFrame, list[str]]:
@@ -120,28 +141,35 @@ def _with_target(frame: pd.DataFrame, columns: list[str]) -> tuple[pd.DataFrame,
     if n_missing == 0:
         return frame, []
     note = f"{count(n_missing, 'row')} without a value of {what} left out; {n:,} remain."
-    return frame[known].reset_index(drop=True), [note]
+    return frame[known], [note]
 
 
-def _make_y(
-    frame: pd.DataFrame, columns: list[str], code: str | None, request: Request
-) -> tuple[str, str, np.ndarray]:
+def _make_y(frame: pd.DataFrame, name: str, task: str | None) -> tuple[str, str, np.ndarray]:
     """Return the task, a sentence on it, and y."""
-    if len(columns) == 2:
-        time, event = columns
-        y = make_survival_target(frame[event], frame[time], code)
-        happened = count(int(y["event"].sum()), "event")
-        return "survival", f"Survival: {happened} in {count(len(y), 'row')}, time in {quote(time)}.", y
-    (name,) = columns
     values = as_numbers(frame[name])
     detected = detect_task(values)
-    task = detected.task if request.task is None else request.task
-    because = f"because {detected.why}" if request.task is None else "as --task says"
+    because = f"because {detected.why}" if task is None else "as --task says"
+    task = detected.task if task is None else task
     y = make_target(values, name, task)
     if task == "regression":
         return task, f"Regression: the target {quote(name)} is a quantity, {because}.", y
     n_classes = len(np.unique(y))
     return task, f"Classification: the target {quote(name)} has {n_classes} classes, {because}.", y
+
+
+def _make_survival(
+    frame: pd.DataFrame, columns: list[str], code: str | None, strata: list[str]
+) -> tuple[str, np.ndarray]:
+    """Return a sentence on a survival study, and y."""
+    time, event, *entries = columns
+    entry = frame[entries[0]] if entries else None
+    labels = join_labels(frame[strata]) if strata else None
+    y = make_survival_target(frame[event], frame[time], code, entry, labels)
+    parts = [f"{count(int(y['event'].sum()), 'event')} in {count(len(y), 'row')}", f"time in {quote(time)}"]
+    parts += [f"entry in {quote(name)}" for name in entries]
+    if labels is not None:
+        parts.append(f"{len(np.unique(y['stratum']))} strata by {list_names(strata)}")
+    return f"Survival: {', '.join(parts)}.", y
 
 
 def _make_groups(frame: pd.DataFrame, given: str | None) -> tuple[str | None, np.ndarray | None]:
@@ -151,9 +179,9 @@ def _make_groups(frame: pd.DataFrame, given: str | None) -> tuple[str | None, np
     column, pattern = split_condition(list(frame.columns), given, "--row-groups")
     values: Any = frame[column]
     if values.isna().any():
-        row = int(np.flatnonzero(values.isna())[0]) + 1
+        where = f"{frame.index.name or 'row'} {frame.index[values.isna()][0]}"
         raise UserError(
-            f"--row-groups: row {row} has no value of {quote(column)}; fill it, or remove the row."
+            f"--row-groups: {where} has no value of {quote(column)}; fill it, or remove the row."
         )
     labels = as_numbers(values).map(str)
     if pattern is not None:

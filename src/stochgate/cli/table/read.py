@@ -14,14 +14,15 @@ import pandas as pd
 from stochgate.cli.errors import UsageError, UserError
 from stochgate.cli.table.text_files import SPACES, find_encoding, is_text, refuse_duplicates
 from stochgate.cli.table.text_table import read_text_table
+from stochgate.cli.table.workbook import is_workbook, read_workbook
 from stochgate.cli.text import count, quote
 from stochgate.optional import require
 
-FORMATS = "a table as CSV, TSV, Parquet or Arrow (Feather)"
+FORMATS = "a table as CSV, TSV, Excel (.xlsx), Parquet or Arrow (Feather)"
 _UNPACK = {b"\x1f\x8b": gzip.decompress, b"BZh": bz2.decompress, b"\xfd7zXZ\0": lzma.decompress}
 _FOREIGN = {
-    b"PK\x03\x04": "an Excel workbook or a zip archive; save its table as CSV",
-    b"\xd0\xcf\x11\xe0": "an Excel workbook of the old kind; save its table as CSV",
+    b"PK\x03\x04": "a zip archive or an open document; unpack it, or save its table as CSV",
+    b"\xd0\xcf\x11\xe0": "an Excel workbook of the old kind or with a password; save its table as CSV",
     b"\x89PNG": "a picture",
     b"\xff\xd8\xff": "a picture",
     b"GIF8": "a picture",
@@ -39,8 +40,8 @@ def read_table(
     Parameters
     ----------
     path : Path
-        CSV, TSV or other separated text (also packed by gzip, bzip2 or xz), Parquet, Arrow or Feather;
-        which of them is told by its content.
+        CSV, TSV or other separated text (also packed by gzip, bzip2 or xz), an Excel workbook, Parquet,
+        Arrow or Feather; which of them is told by its content.
     sep : str, optional
         The separator of a text file; by default it is found out.
     texts : sequence of str
@@ -48,7 +49,8 @@ def read_table(
 
     Returns
     -------
-    DataFrame with texts as column names, and notes on what was found out on the way
+    DataFrame with texts as column names, and notes on what was found out on the way; its index is where
+    the rows stand in the file, and named for how it counts them: "line", or "row"
 
     Examples
     --------
@@ -62,12 +64,15 @@ def read_table(
     ({'a': [1.5], 'b': ['x']}, ['Columns are separated by semicolons.', 'Decimals have a comma.'])
     """
     sep = _read_separator(sep)
-    data, notes = _read_bytes(path), []
+    data = _read_bytes(path)
+    notes: list[str] = []
     try:
         if data[:4] == b"PAR1":
             frame = _tidy(pd.read_parquet(_arrow_input(data)))
         elif data[:6] == b"ARROW1" or path.suffix.lower() in (".arrow", ".arrows", ".feather"):
             frame = _tidy(_read_arrow(data))
+        elif is_workbook(data):
+            frame, notes = read_workbook(path, data)
         else:
             text, on_encoding = _decode(path, data)
             frame, on_layout = read_text_table(path, text, sep, texts)
@@ -96,7 +101,7 @@ def _read_bytes(path: Path) -> bytes:
             except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
                 raise UserError(f"{path} is damaged and cannot be unpacked ({error}).") from error
     for start, what in _FOREIGN.items():
-        if data.startswith(start):
+        if data.startswith(start) and not is_workbook(data):
             raise UserError(f"{path} is {what}: give {FORMATS}.")
     if not data.strip():
         raise UserError(f"{path} is empty: give {FORMATS}, with a header and rows.")
@@ -131,7 +136,8 @@ def _tidy(frame: pd.DataFrame) -> pd.DataFrame:
         frame = frame.reset_index(level=named)
     frame.columns = pd.Index([str(name) for name in frame.columns], dtype=object)
     refuse_duplicates(list(frame.columns))
-    return frame.reset_index(drop=True)
+    frame.index = pd.RangeIndex(1, len(frame) + 1, name="row")
+    return frame
 
 
 def _decode(path: Path, data: bytes) -> tuple[str, list[str]]:

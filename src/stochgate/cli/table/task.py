@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from stochgate.cli.errors import UserError
+from stochgate.cli.errors import UserError, about_the_file
 from stochgate.cli.text import count, list_names, quote
 from stochgate.survival import check_survival_target
 
@@ -146,7 +146,13 @@ def _quantity(values: pd.Series, name: str) -> np.ndarray:
     return numbers
 
 
-def make_survival_target(event: pd.Series, time: pd.Series, code: str | None) -> np.ndarray:
+def make_survival_target(
+    event: pd.Series,
+    time: pd.Series,
+    code: str | None,
+    entry: pd.Series | None = None,
+    strata: np.ndarray | None = None,
+) -> np.ndarray:
     """Return y for a Cox model.
 
     Parameters
@@ -154,24 +160,47 @@ def make_survival_target(event: pd.Series, time: pd.Series, code: str | None) ->
     event, time : Series without missing values
     code : str or None
         The value that means an event; by default 1, true or yes.
+    entry : Series, optional
+        Without missing values.
+    strata : ndarray, optional
+        A label per row, from `join_labels`.
     """
     happened: Any = as_numbers(event)
     if code is not None:
         texts = happened.map(str)
         if code not in set(texts):
-            known = list_names(sorted(set(texts)))
             raise UserError(
-                f"The event {quote(event.name)} is never {quote(code)}; its values are {known}."
+                f"The event {quote(event.name)} is never {quote(code)}; its values are {_values(texts)}."
             )
         happened = texts == code
-    try:
-        target = check_survival_target(happened.to_numpy(), time.to_numpy())
-    except ValueError as error:
-        if "event column" not in str(error):
-            raise
-        known = list_names(sorted(set(happened.map(str))))
-        raise UserError(
-            f"The event {quote(event.name)} must be 1 or 0 (or yes and no), but has the values {known}: "
-            "say which of them is the event with --event 'COLUMN=VALUE'."
-        ) from error
-    return target.require_event().to_array()
+    since = None if entry is None else entry.to_numpy()
+    with about_the_file(event.index):
+        try:
+            target = check_survival_target(happened.to_numpy(), time.to_numpy(), since, strata)
+            return target.require_event().to_array()
+        except ValueError as error:
+            if "event column" not in str(error):
+                raise
+            raise UserError(
+                f"The event {quote(event.name)} must be 1 or 0 (or yes and no), but has the values "
+                f"{_values(happened)}: say which of them is the event with --event 'COLUMN=VALUE'."
+            ) from error
+
+
+def _values(event: pd.Series) -> str:
+    return list_names(sorted(set(event.map(str))))
+
+
+def join_labels(frame: pd.DataFrame) -> np.ndarray:
+    """Return a label per row from some columns; None where a value is missing.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from stochgate.cli.table.task import join_labels
+    >>> join_labels(pd.DataFrame({"site": ["Bern", "Basel", None], "ward": [1.0, 2.0, 2.0]}))
+    array(['Bern, 1', 'Basel, 2', None], dtype=object)
+    """
+    columns = [as_numbers(frame[name].dropna()).map(str).reindex(frame.index) for name in frame.columns]
+    rows = zip(frame.notna().all(axis=1), *columns, strict=True)
+    return np.array([", ".join(labels) if known else None for known, *labels in rows], dtype=object)

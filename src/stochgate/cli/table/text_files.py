@@ -5,6 +5,7 @@ import csv
 import io
 import re
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -16,6 +17,23 @@ SPACES = r"\s+"
 NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars", SPACES: "spaces"}
 _SAMPLE = 2_000_000  # characters in which the header is looked for: 10,000 long names fit
 _MOST_LINES = 20  # that are compared with the header
+_MOST_ABOVE = 5  # lines of a title, without empty ones
+MISSING_SIGNS = {
+    "?",
+    "-",
+    "--",
+    ".",
+    "*",
+    "na",
+    "n.a.",
+    "nd",
+    "missing",
+    "unknown",
+    "none",
+    "nil",
+    "(null)",
+}
+MISSING = {*MISSING_SIGNS, "nan", "null", "n/a", "#n/a", "<na>"}  # and what pandas takes for it
 _DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+([eE][-+]?\d+)?")
 _DECIMAL_POINT = re.compile(r"[-+]?\d*\.\d+([eE][-+]?\d+)?")
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
@@ -32,11 +50,17 @@ class Layout:
         As pandas takes it.
     decimal : {".", ","}
     header : list of str
+    line : int
+        That of the header; the first is 1.
+    title : str
+        What stands above the header; empty where nothing does.
     """
 
     sep: str
     decimal: str
     header: list[str]
+    line: int = 1
+    title: str = ""
 
 
 def find_encoding(data: bytes) -> str:
@@ -70,16 +94,74 @@ def find_layout(text: str, sep: str | None = None) -> Layout:
     --------
     >>> from stochgate.cli.table.text_files import find_layout
     >>> find_layout("a;b\n1,5;2\n")
-    Layout(sep=';', decimal=',', header=['a', 'b'])
+    Layout(sep=';', decimal=',', header=['a', 'b'], line=1, title='')
     """
     sample = text[:_SAMPLE]
     sep = guess_separator(sample) if sep is None else sep
-    records = _records(sample, sep)
+    records = _first_records(sample, sep)
     if not records:
         raise UserError("The file holds no line of text: give a table with a header and rows.")
-    header, cells = records[0], [cell.strip() for row in records[1:] for cell in row]
+    rows = [row for _, row in records]
+    at = find_header(rows)
+    cells = [cell.strip() for row in rows[at + 1 :] for cell in row]
     commas = any(map(_DECIMAL_COMMA.fullmatch, cells)) and not any(map(_DECIMAL_POINT.fullmatch, cells))
-    return Layout(sep, "," if commas and sep != "," else ".", header)
+    return Layout(
+        sep, "," if commas and sep != "," else ".", rows[at], records[at][0], join_cells(rows[:at])
+    )
+
+
+def join_cells(rows: Sequence[Sequence[str]]) -> str:
+    """Return the text of some rows, such as those of a title."""
+    return " ".join(", ".join(filter(None, map(str.strip, row))) for row in rows)
+
+
+def find_header(rows: Sequence[Sequence[str]]) -> int:
+    """Return which row is the header: the first, unless it is a title above the true one.
+
+    A title has fewer filled cells than the header below it, which is all names (the column of the rows'
+    names may lack its own): no numbers, nothing missing, nothing twice. A title of several cells is told
+    from a header that lacks a name by the numbers below the true header.
+
+    Examples
+    --------
+    >>> from stochgate.cli.table.text_files import find_header
+    >>> find_header([["Study 12", "2024"], ["id", "dose", "sex"], ["a", "0.5", "f"]])
+    1
+    """
+    filled = [sum(j == 0 or cell.strip() != "" for j, cell in enumerate(row)) for row in rows]
+    for i in range(1, min(1 + _MOST_ABOVE, len(rows) - 1)):
+        lacking, below = filled[i] - max(filled[:i]), rows[i + 1 :]
+        is_long = max(map(len, rows[:i])) == len(rows[i]) and max(filled[:i]) > 1
+        if lacking < 1 + is_long or not _are_names(rows[i]):
+            continue
+        as_wide = sum(len(row) == len(rows[i]) for row in below)
+        if 2 * as_wide >= len(below) and (lacking > 1 == max(filled[:i]) or _any_numbers(below)):
+            return i
+    return 0
+
+
+def _are_names(row: Sequence[str]) -> bool:
+    """Tell whether a row may be a header; its first cell, that of the rows' names, may be empty."""
+    names = [cell.strip() for cell in (row if row[0].strip() else row[1:])]
+    odd = any(not name or _is_number(name) or name.lower() in MISSING for name in names)
+    return len(names) > 1 and not odd and len(set(names)) == len(names)
+
+
+def _any_numbers(rows: Sequence[Sequence[str]]) -> bool:
+    """Tell whether a column holds numbers."""
+    for column in zip(*(row for row in rows if len(row) == len(rows[0])), strict=True):
+        cells = [cell.strip() for cell in column if cell.strip().lower() not in MISSING]
+        if any(cells) and all(map(_is_number, filter(None, cells))):
+            return True
+    return False
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell.replace(",", "."))
+    except ValueError:
+        return False
+    return True
 
 
 def guess_separator(sample: str) -> str:
@@ -104,8 +186,8 @@ def guess_separator(sample: str) -> str:
 
 def _agreement(sample: str, sep: str) -> tuple[float, int]:
     """Return the share of the lines that agree with the header, and how many cells that has."""
-    records = _records(sample, sep)
-    n_cells, *others = map(len, records) if records else [0]
+    rows = [row for _, row in _first_records(sample, sep)]
+    n_cells, *others = map(len, rows[find_header(rows) :]) if rows else [0]
     agree = max(others.count(n_cells), others.count(n_cells + 1))
     return agree / max(1, len(others)), n_cells
 
@@ -121,15 +203,32 @@ def refuse_duplicates(header: list[str]) -> None:
         )
 
 
-def _records(sample: str, sep: str) -> list[list[str]]:
-    """Return the first lines of a text as lists of cells, without empty lines."""
-    lines = io.StringIO(sample, newline="")
+def read_records(text: str, sep: str) -> Iterator[tuple[int, list[str]]]:
+    r"""Yield the records of a text, each with the line it begins at; empty lines are none.
+
+    Examples
+    --------
+    >>> from stochgate.cli.table.text_files import read_records
+    >>> list(read_records('a,"two\nlines"\n\n1,2\n', ","))
+    [(1, ['a', 'two\nlines']), (4, ['1', '2'])]
+    """
+    lines = io.StringIO(text, newline="")
     if sep == SPACES:
-        rows = csv.reader(map(str.strip, lines), delimiter=" ", skipinitialspace=True)
+        reader = csv.reader(map(str.strip, lines), delimiter=" ", skipinitialspace=True)
     else:
-        rows = csv.reader(lines, delimiter=sep)
+        reader = csv.reader(lines, delimiter=sep)
+    line = 1
+    for row in reader:
+        if len(row) > 1 or any(cell.strip() for cell in row):
+            yield line, row
+        line = reader.line_num + 1
+
+
+def _first_records(sample: str, sep: str) -> list[tuple[int, list[str]]]:
+    """Return the first records of a text that have a filled cell."""
+    n = 1 + _MOST_LINES
     try:
-        return list(islice(filter(any, rows), 1 + _MOST_LINES))
+        return list(islice((record for record in read_records(sample, sep) if any(record[1])), n))
     except csv.Error:  # a cell is too long for the module csv
-        cells = (line.split(None if sep == SPACES else sep) for line in sample.splitlines())
-        return list(islice(filter(any, cells), 1 + _MOST_LINES))
+        cells = enumerate((line.split(None if sep == SPACES else sep) for line in sample.splitlines()), 1)
+        return list(islice((record for record in cells if any(record[1])), n))

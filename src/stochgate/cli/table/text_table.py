@@ -1,41 +1,36 @@
 """From a text with separated columns to a data frame, and notes on what is not as usual."""
 
+import csv
 import io
 import re
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from stochgate.cli.errors import UserError
-from stochgate.cli.table.text_files import NAMES, Layout, find_layout, guess_separator, refuse_duplicates
+from stochgate.cli.table.text_files import (
+    MISSING_SIGNS,
+    NAMES,
+    Layout,
+    find_layout,
+    guess_separator,
+    read_records,
+    refuse_duplicates,
+)
 from stochgate.cli.text import list_names, quote
 
 USUAL = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
-MISSING_SIGNS = {
-    "?",
-    "-",
-    "--",
-    ".",
-    "*",
-    "na",
-    "n.a.",
-    "nd",
-    "missing",
-    "unknown",
-    "none",
-    "nil",
-    "(null)",
-}
 _WRONG_LINE = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
 
 
 def read_text_table(
     path: Path, text: str, sep: str | None = None, texts: Sequence[str] = ()
 ) -> tuple[pd.DataFrame, list[str]]:
-    r"""Return the table of a text.
+    r"""Return the table of a text; its index is the line that each row begins at.
 
     Parameters
     ----------
@@ -51,10 +46,8 @@ def read_text_table(
     >>> from pathlib import Path
     >>> from stochgate.cli.table.text_table import read_text_table
     >>> frame, notes = read_text_table(Path("a.csv"), ",dose,sex\n1,0.5,f\n2,?,m\n")
-    >>> print(frame)
-       dose sex
-    0   0.5   f
-    1   NaN   m
+    >>> frame.to_dict("index")
+    {2: {'dose': 0.5, 'sex': 'f'}, 3: {'dose': nan, 'sex': 'm'}}
     >>> notes[0]
     'The first column has no name and numbers the rows, so it is left out.'
     """
@@ -62,7 +55,8 @@ def read_text_table(
     if len(layout.header) == 1:
         _refuse_one_column(path, text, layout.header[0], sep)
     refuse_duplicates(layout.header)
-    notes = []
+    text = _from_line(text, layout.line)
+    notes = [say_header("Line", layout.line, layout.title)] if layout.title else []
     if sep is None and layout.sep != USUAL.get(_suffix(path), layout.sep):
         notes.append(f"Columns are separated by {NAMES[layout.sep]}.")
     if layout.decimal == ",":
@@ -71,12 +65,38 @@ def read_text_table(
     numbers = frame.drop(columns=list(texts), errors="ignore")
     if signs := find_missing_signs(numbers, layout.decimal):
         frame = _parse(path, text, layout, texts, signs)
-        named = ", ".join(sorted({repr(sign) for column in signs.values() for sign in column}))
-        notes.append(f"In columns of numbers {named} counts as missing: {list_names(list(signs))}.")
-    if _numbers_rows(frame):
-        frame = frame.iloc[:, 1:]
-        notes.insert(0, "The first column has no name and numbers the rows, so it is left out.")
-    return frame, notes
+        notes.append(say_missing(signs))
+    frame.index = _count_lines(text, layout, len(frame))
+    frame, on_numbers = leave_out_numbers(frame)
+    return frame, on_numbers + notes
+
+
+def say_missing(signs: dict[str, list[str]]) -> str:
+    """Return a note on the signs for missing values, from `find_missing_signs`."""
+    named = ", ".join(sorted({repr(sign) for column in signs.values() for sign in column}))
+    return f"In columns of numbers {named} counts as missing: {list_names(list(signs))}."
+
+
+def say_header(unit: str, at: int, title: str) -> str:
+    """Return a note on a header below a title."""
+    return f"{unit} {at} was taken for the header, and what is above it for a title: {quote(title)}."
+
+
+def _from_line(text: str, line: int) -> str:
+    """Return a text from a line on, which is 1 for all of it."""
+    lines = io.StringIO(text, newline="")
+    return text[sum(len(next(lines)) for _ in range(line - 1)) :]
+
+
+def _count_lines(text: str, layout: Layout, n_rows: int) -> pd.Index:
+    """Return the line of the file at which each row begins, given the text from the header on."""
+    n_lines = text.count("\n") + (not text.endswith("\n"))
+    lines: Sequence[int] = range(2, n_rows + 2)
+    if n_lines != n_rows + 1:  # some are empty, or within quotation marks
+        with suppress(csv.Error):  # a cell is too long for the module csv
+            found = [line for line, _ in read_records(text, layout.sep)][1:]
+            lines = found if len(found) == n_rows else lines
+    return pd.Index(lines, name="line") + layout.line - 1
 
 
 def find_missing_signs(frame: pd.DataFrame, decimal: str = ".") -> dict[str, list[str]]:
@@ -126,9 +146,10 @@ def _parse(
         wrong = _WRONG_LINE.search(str(error))
         if wrong is None:
             raise
+        line = int(wrong[2]) + layout.line - 1
         raise UserError(
-            f"Line {wrong[2]} of {path} has {wrong[3]} cells where {wrong[1]} were expected: put cells "
-            "with separators or line breaks in quotation marks."
+            f"Line {line} of {path} has {wrong[3]} cells where {wrong[1]} were expected: put cells with "
+            "separators or line breaks in quotation marks."
         ) from error
     if isinstance(frame.index, pd.MultiIndex):
         raise UserError(f"The lines of {path} have more cells than its header: name every column.")
@@ -140,13 +161,15 @@ def _parse(
     return frame.reset_index(drop=True)
 
 
-def _numbers_rows(frame: pd.DataFrame) -> bool:
-    """Tell whether the first column has no name and counts the rows."""
+def leave_out_numbers(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Return a table without a first column that has no name and counts the rows, and a note on it."""
     if frame.shape[1] < 2 or not str(frame.columns[0]).startswith("Unnamed:"):
-        return False
+        return frame, []
     first, rows = frame.iloc[:, 0], np.arange(len(frame))
     is_number = pd.api.types.is_integer_dtype(first.dtype)
-    return is_number and bool((first == rows).all() or (first == rows + 1).all())
+    if not is_number or not ((first == rows).all() or (first == rows + 1).all()):
+        return frame, []
+    return frame.iloc[:, 1:], ["The first column has no name and numbers the rows, so it is left out."]
 
 
 def _suffix(path: Path) -> str:

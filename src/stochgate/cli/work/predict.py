@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 
 import stochgate
-from stochgate.cli.errors import UsageError, UserError
+from stochgate.cli.errors import UsageError, UserError, about_the_file
 from stochgate.cli.table.columns import find_columns
+from stochgate.cli.table.task import join_labels
 from stochgate.cli.text import count, list_names
 
 
@@ -46,7 +47,11 @@ def read_times(given: str | None) -> list[float] | None:
 
 
 def predict_table(
-    model: Any, frame: pd.DataFrame, times: list[float] | None = None, ids: list[str] | None = None
+    model: Any,
+    frame: pd.DataFrame,
+    times: list[float] | None = None,
+    ids: list[str] | None = None,
+    strata: list[str] | None = None,
 ) -> pd.DataFrame:
     """Return a row of predictions per row of a table.
 
@@ -60,6 +65,8 @@ def predict_table(
         At which to predict survival, for a Cox model.
     ids : list of str, optional
         Columns to copy, so that rows can be told apart.
+    strata : list of str, optional
+        Columns of the stratum, for survival of a Cox model that has strata.
 
     Returns
     -------
@@ -77,15 +84,25 @@ def predict_table(
             f"The table lacks {len(lacking)} of the {of} the model uses: {list_names(lacking, 10)}."
         )
     X = frame[list(model.feature_names_in_)]
-    copied = frame[find_columns(list(frame.columns), ids or [], "--id")].reset_index(drop=True)
-    return pd.concat([copied, pd.DataFrame(_predict(model, X, times))], axis=1)
+    names = list(frame.columns)
+    copied = frame[find_columns(names, ids or [], "--id")].reset_index(drop=True)
+    by = find_columns(names, strata or [], "--strata")
+    labels = join_labels(frame[by]) if by else None
+    with about_the_file(frame.index, can_exclude=False):
+        predicted = _predict(model, X, times, labels)
+    return pd.concat([copied, pd.DataFrame(predicted)], axis=1)
 
 
-def _predict(model: Any, X: pd.DataFrame, times: list[float] | None) -> dict[str, np.ndarray]:
+def _predict(
+    model: Any, X: pd.DataFrame, times: list[float] | None, strata: np.ndarray | None
+) -> dict[str, np.ndarray]:
+    if times is None and strata is not None:
+        raise UsageError("--strata goes with --times, which alone needs it: leave it out.")
     if hasattr(model, "predict_survival_function"):
         made = {"log_hazard": model.predict(X)}
         if times is not None:
-            survival = model.predict_survival_function(X, times=times)
+            _check_strata(list(model.baseline_.log_cumulative_hazard), strata)
+            survival = model.predict_survival_function(X, times=times, strata=strata)
             made |= {f"survival_{time:g}": survival[:, i] for i, time in enumerate(times)}
         return made
     if times is not None:
@@ -98,6 +115,17 @@ def _predict(model: Any, X: pd.DataFrame, times: list[float] | None) -> dict[str
     shares = model.predict_proba(X)
     by_class = {f"probability_{name}": shares[:, i] for i, name in enumerate(model.classes_)}
     return {"prediction": model.classes_[shares.argmax(axis=1)], **by_class}
+
+
+def _check_strata(known: list[str | None], strata: np.ndarray | None) -> None:
+    """Raise where a model needs strata that are not given, or is given what it does not need."""
+    if len(known) > 1 and strata is None:
+        raise UsageError(
+            f"The model has the strata {list_names(known)}, each with its own survival: name their column "
+            "with --strata."
+        )
+    if strata is not None and known == [None]:
+        raise UsageError("The model was fitted without strata: leave --strata out.")
 
 
 def text_columns(model: Any) -> list[str]:

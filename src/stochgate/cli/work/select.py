@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 import stochgate
-from stochgate.cli.errors import UsageError
+from stochgate.cli.errors import UsageError, about_the_file
 from stochgate.cli.notes import collect_notes
 from stochgate.cli.outputs import write_csv
 from stochgate.cli.progress import Watch
@@ -81,13 +81,14 @@ def choose(data: Data, request: Request, watch: Watch) -> Found:
     with collect_notes() as notes:
         watch.phase("Choosing columns")
         X, extra = data.X, None
-        if request.fdr is None:
-            model = asked.fit(X, data.y, groups=data.groups)
-            remarks = model.remarks_
-        else:
-            asked = FdrModel(asked, request.fdr).fit(X, data.y)
-            model, X, remarks = asked.model_, asked._columns(X), asked.remarks_
-            extra = _error_control(asked.selector_, list(data.X.columns))
+        with about_the_file(X.index):
+            if request.fdr is None:
+                model = asked.fit(X, data.y, groups=data.groups)
+                remarks = model.remarks_
+            else:
+                asked = FdrModel(asked, request.fdr).fit(X, data.y)
+                model, X, remarks = asked.model_, asked._columns(X), asked.remarks_
+                extra = _error_control(asked.selector_, list(data.X.columns))
         watch.phase("Explaining the choice", n_fits=0)
         summary = model.summary()
     if extra is not None:
@@ -184,7 +185,7 @@ def write_report(found: Found, data: Data, request: Request, path: Path) -> Path
         found.X,
         data.y if request.target is None else pd.Series(data.y, name=request.target),
         evaluation=found.evaluation,
-        title=f"What predicts {request.target or request.time} in {request.data.name}?",
+        title=f"What predicts {request.called} in {request.data.name}?",
         settings=describe_request(request),
     )
     return path
@@ -201,9 +202,10 @@ def describe_request(request: Request) -> dict[str, Any]:
     >>> describe_request(Request(data=Path("mice.csv"), target="class", exclude=["Genotype"]))
     {'data': 'mice.csv', 'target': 'class', 'exclude': 'Genotype', 'seed': '0'}
     """
-    names = ("target", "time", "event", "task", "k", "alpha", "fdr", "keep", "exclude", "row_groups", "sep")
+    what = ("target", "time", "event", "entry", "strata", "task")
+    how = ("k", "alpha", "fdr", "keep", "exclude", "row_groups", "sep", "seed")
     told = {"data": request.data.name}
-    for name in (*names, "seed"):
+    for name in (*what, *how):
         value = getattr(request, name)
         if value is not None and value != []:
             told[name.replace("_", "-")] = ", ".join(value) if isinstance(value, list) else str(value)
