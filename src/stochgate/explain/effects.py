@@ -18,6 +18,14 @@ NO_DATA = (
 )
 
 
+MOST_COLUMNS = 100  # of which results tell effects unasked
+
+
+def has_effects(model: Any) -> bool:
+    """Return whether the chosen columns are few enough for a table of effects."""
+    return bool(model.support_.any()) and len(model._predictor.features) <= MOST_COLUMNS
+
+
 def find_effects(model: Any, X: Any, y: Any, sample_weight: Any, groups: Any, level: float) -> Any:
     """Return a row per output and chosen column of a linear model without penalty.
 
