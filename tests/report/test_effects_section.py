@@ -1,6 +1,7 @@
 """The section on effects."""
 
 import numpy as np
+import pytest
 from scipy.special import expit
 
 from stochgate import GatedClassifier, Training, load, save
@@ -36,7 +37,8 @@ def test_the_report_has_odds_ratios_and_says_which_rows_they_are_of(tmp_path):
 
 
 def test_without_features_or_where_rows_cannot_tell_there_is_no_such_section():
-    model = fit(lam=1e6)
+    with pytest.warns(UserWarning, match="No feature was selected"):
+        model = fit(lam=100, threshold=0.999)
     assert collect(model, X, y)["effects"] is None
     assert 'href="#effects"' not in render(collect(model, X, y))
     apart = GatedClassifier(

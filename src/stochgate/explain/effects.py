@@ -23,7 +23,7 @@ MOST_COLUMNS = 100  # of which results tell effects unasked
 
 def has_effects(model: Any) -> bool:
     """Return whether the chosen columns are few enough for a table of effects."""
-    return bool(model.support_.any()) and len(model._predictor.features) <= MOST_COLUMNS
+    return 0 < model.support_.sum() <= MOST_COLUMNS >= len(model._predictor.features)
 
 
 def find_effects(model: Any, X: Any, y: Any, sample_weight: Any, groups: Any, level: float) -> Any:
