@@ -19,7 +19,16 @@ from stochgate.cli.text import count
 from stochgate.cli.work.demo import TARGET, TEST, TRAIN, judge_demo, write_tumours
 from stochgate.cli.work.path import train_path
 from stochgate.cli.work.predict import load_model, predict_table, read_times, text_columns
-from stochgate.cli.work.select import FEATURES, MODEL, REPORT, Found, choose, write_found, write_report
+from stochgate.cli.work.select import (
+    EFFECTS,
+    FEATURES,
+    MODEL,
+    REPORT,
+    Found,
+    choose,
+    write_found,
+    write_report,
+)
 from stochgate.optional import require
 
 app = typer.Typer(
@@ -78,7 +87,7 @@ def _select(request: Request, screen: Screen) -> Found:
     folder = Path(f"{request.stem}-selected") if request.out is None else request.out
     require("safetensors", package="safetensors", needed_by="The model file", extra="cli")
     data = load_data(request)
-    with output_folder(folder, (FEATURES, MODEL, REPORT), request.force):
+    with output_folder(folder, (FEATURES, EFFECTS, MODEL, REPORT), request.force):
         return _choose(data, request, screen, lambda found: write_found(found, data, request, folder))
 
 
@@ -196,7 +205,7 @@ def demo(
     The table is written to the folder, then goes through select; the model
     is compared with a random forest on 171 other tumours.
     """
-    with output_folder(out, (TRAIN, TEST, FEATURES, MODEL, REPORT), force):
+    with output_folder(out, (TRAIN, TEST, FEATURES, EFFECTS, MODEL, REPORT), force):
         data = write_tumours(out)
         screen = Screen(quiet)
         screen.say(f"$ stochgate select {data} --target {TARGET}", style="bold")

@@ -117,6 +117,12 @@ class Inputs:
         scaled /= self.scale
         return torch.from_numpy(scaled if self.reach is None else _draw_in(scaled, self.reach))
 
+    def drawn_in(self, X: np.ndarray) -> np.ndarray:
+        """Return columns on their own scale, values that lie far out drawn in."""
+        if self.reach is None:
+            return X
+        return self.center + self.scale * _draw_in((X - self.center) / self.scale, self.reach)
+
     def rounded(self) -> "Inputs":
         """Return inputs whose numbers single precision holds, the scale a power of two.
 

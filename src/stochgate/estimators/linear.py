@@ -1,4 +1,4 @@
-"""What a linear model says in numbers: coefficients, and effects with intervals."""
+"""Coefficients of linear models, and effects of the selected columns with intervals."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from stochgate.explain.effects import find_effects, list_coefficients
 
 
 class LinearMixin:
-    """Coefficients where the network is linear; elsewhere the attributes do not exist."""
+    """Effects, and coefficients where the network is linear; elsewhere those do not exist."""
 
     @property
     def coef_(self: Any) -> np.ndarray:
@@ -44,23 +44,42 @@ class LinearMixin:
         """
         return make_table(list_coefficients(self, self._read_linear("coefficients")[0]))
 
-    def effects(self: Any, level: float = 0.95) -> Any:
-        """Return the coefficients of a linear model with intervals, and odds or hazard ratios.
+    def effects(
+        self: Any,
+        X: Any = None,
+        y: Any = None,
+        *,
+        sample_weight: Any = None,
+        groups: Any = None,
+        level: float = 0.95,
+    ) -> Any:
+        """Return the effects of the selected columns with intervals: slopes, odds ratios, hazard ratios.
 
-        A ratio is what one more unit of a column multiplies the odds or the hazard with; of text, what
-        another level than the most frequent one does. With more than two classes the odds of a class are
-        those against the mean of all. The intervals take the selected features as given: the rows are
-        resampled 200 times, the selection is not repeated. They say how large an effect is, not whether
-        there is one.
+        They are those of a linear model of these columns without gates, penalty or early stop, whatever
+        the network of this model is, so they are larger than what `coefficients` says. A ratio is what one
+        more unit of a column multiplies the odds or the hazard with; of text, what its level does against
+        the most frequent one. With more than two classes the odds of a class are those against the mean
+        of all. The intervals come from how far each row, or each group of rows, moves the estimate (the
+        sandwich), so they need no equal variances.
+
+        Estimated from the rows of the fit they are given the selection: these rows also chose the columns,
+        so effects are somewhat too large, and fewer intervals hold than they say. Rows that had no part
+        in the choice keep the promise: fit on one half of the rows, and give the other half.
 
         Parameters
         ----------
+        X, y : as in `score`, optional
+            Rows to estimate from; those of the fit by default.
+        sample_weight : array, shape (n_samples,), optional
+        groups : array, shape (n_samples,), optional
+            Rows that belong together, such as those of a patient; those of the fit by default.
         level : float, default=0.95
 
         Returns
         -------
-        DataFrame, or list of dict without pandas: column, output, coefficient, low, high and, for classes
-        and survival, odds_ratio or hazard_ratio with ratio_low and ratio_high
+        DataFrame, or list of dict without pandas: column, output, coefficient, against (what the column
+        is compared with), low, high and, for classes and survival, odds_ratio or hazard_ratio with
+        ratio_low and ratio_high; NaN where the rows cannot tell, as of a column that separates the classes
 
         Examples
         --------
@@ -72,15 +91,10 @@ class LinearMixin:
         >>> model.effects().round(1)[["column", "coefficient", "low", "high"]].to_numpy().tolist()
         [['3', 2.0, 1.9, 2.1]]
         """
-        self._read_linear("effects")
+        check_is_fitted(self)
         if not 0 < level < 1:
             raise ValueError(f"level is {level!r}; give a share between 0 and 1, such as 0.95.")
-        if self._choice is None:
-            raise ValueError(
-                "effects() needs a fit with lam='auto' or n_features_to_select and its data, which are "
-                "neither pickled nor kept by reduced() and forget_data(); coefficients() does without."
-            )
-        return find_effects(self, level)
+        return find_effects(self, X, y, sample_weight, groups, level)
 
     def _read_linear(self: Any, asked: str) -> tuple[np.ndarray, np.ndarray]:
         """Return coefficients and intercepts, shapes (n_outputs, n_columns read) and (n_outputs,)."""

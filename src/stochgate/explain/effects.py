@@ -1,50 +1,98 @@
-"""Coefficients of a linear model with intervals: odds ratios, hazard ratios, slopes."""
+"""Effects of the chosen columns with intervals: slopes, odds ratios, hazard ratios."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
+from scipy import sparse
+from sklearn.utils.validation import _check_sample_weight, check_consistent_length
 
-from stochgate.choice.final import Choice
 from stochgate.choice.tables import make_table
-from stochgate.engine import Predictor
-from stochgate.explain.coefficients import read_coefficients
-from stochgate.problem.problem import Problem
+from stochgate.explain.refit import LinearRefit
+from stochgate.objectives.base import Rows
+from stochgate.problem.validation import check_groups
 
-N_RESAMPLES = 200
-_SEED = 7919  # so that resamples are not those of a team
+NO_DATA = (
+    "effects() needs rows to estimate from: those of a fit with lam='auto' or n_features_to_select are "
+    "neither saved, pickled nor kept by reduced() and forget_data(); give others, effects(X, y)."
+)
 
 
-def find_effects(model: Any, level: float) -> Any:
-    """Return a row per output and column of a linear model: coefficient, ratio and their intervals.
+MOST_COLUMNS = 100  # of which results tell effects unasked
 
-    The model is trained again on 200 Bayesian bootstraps of the rows (Rubin's), as one stack, with its
-    features held as they are. The intervals tell how far the coefficients of *these* features may be off;
-    they do not repeat the selection, so they are too narrow for "is this feature real?".
+
+def has_effects(model: Any) -> bool:
+    """Return whether the chosen columns are few enough for a table of effects."""
+    return 0 < model.support_.sum() <= MOST_COLUMNS >= len(model._predictor.features)
+
+
+def find_effects(model: Any, X: Any, y: Any, sample_weight: Any, groups: Any, level: float) -> Any:
+    """Return a row per output and chosen column of a linear model without penalty.
 
     Parameters
     ----------
-    model : fitted estimator whose network is linear
+    model : fitted estimator
+    X, y, sample_weight, groups : the rows to estimate from; those of the fit where X is None
     level : float
     """
-    choice: Choice = model._choice
-    of_model, _ = read_coefficients(model._predictor)
-    resampled = against_mean(model, resample(choice, model._predictor.features))
-    tail = 50 * (1 - level)
-    low, high = np.nanpercentile(resampled, [tail, 100 - tail], axis=0)
-    rows, ratio = list_coefficients(model, of_model.mean(axis=0)), choice.problem.objective.ratio_name
-    for row, *ends in zip(rows, low.ravel(), high.ravel(), strict=True):
-        row |= dict(zip(("low", "high"), map(float, ends), strict=True))
+    if not model.support_.any():
+        raise ValueError("No feature is selected, so there are no effects to estimate.")
+    chosen = model._predictor.features
+    if X is None:
+        columns, rows, weights, groups = _of_fit(model)
+    else:
+        columns, rows, weights, groups = _of_rows(model, X, y, sample_weight, groups)
+    values = columns[:, chosen].toarray() if sparse.issparse(columns) else columns[:, chosen]
+    inputs, against = model._predictor.inputs, np.array(model._table.against(), dtype=object)[chosen]
+    if inputs.encoding is None and inputs.reach is not None:
+        values = inputs.drawn_in(values)
+        against = np.where(np.isfinite(inputs.reach), against + ", near the middle", against)
+    n_outputs = model._predictor.base.shape[-1]
+    low, middle, high = LinearRefit(model._objective, rows, values, weights, n_outputs, groups).intervals(
+        level
+    )
+    ratio = model._objective.ratio_name
+    found = list_coefficients(model, middle)
+    for row, against_what, *ends in zip(
+        found, np.tile(against, n_outputs), low.ravel(), high.ravel(), strict=True
+    ):
+        row |= {"against": against_what, "low": float(ends[0]), "high": float(ends[1])}
         if ratio is not None:
             names = {"coefficient": ratio, "low": "ratio_low", "high": "ratio_high"}
             row |= {to: float(np.exp(row[of])) for of, to in names.items()}
-    return make_table(rows)
+    return make_table(found)
+
+
+def _of_fit(model: Any) -> tuple[Any, Rows, np.ndarray, np.ndarray | None]:
+    """Return columns, encoded y, weights and groups of the rows of the fit."""
+    if model._choice is None:
+        raise ValueError(NO_DATA)
+    problem = model._choice.problem
+    return problem.X, problem.target.rows, problem.sample_weight, model._choice.comparison.groups
+
+
+def _of_rows(
+    model: Any, X: Any, y: Any, sample_weight: Any, groups: Any
+) -> tuple[Any, Rows, np.ndarray, np.ndarray | None]:
+    """Return columns, encoded y, weights and groups of rows that are given."""
+    if y is None:
+        raise ValueError("effects(X, y) needs y, too.")
+    columns = model._table.apply(model._read_table(X))
+    rows = model._objective.encode_more(y, model._facts)
+    weights = _check_sample_weight(sample_weight, columns, dtype=np.float64, ensure_non_negative=True)
+    if groups is not None:
+        groups = check_groups(groups)
+    n_rows = len(next(iter(rows.values())))
+    check_consistent_length(columns, range(n_rows), groups)
+    told = np.flatnonzero(weights)
+    rows = model._objective.take(rows, torch.from_numpy(told))
+    return columns[told], rows, weights[told], None if groups is None else groups[told]
 
 
 def list_coefficients(model: Any, values: np.ndarray) -> list[dict[str, Any]]:
     """Return a row per output and column of a linear model, shape (n_outputs, n_columns) of values."""
-    values = against_mean(model, values)
+    if model._objective.compares_outputs(len(values)):  # of many classes against their mean
+        values = values - values.mean(axis=0)
     outputs = model._objective.output_names(model._facts, len(values))
     names = np.array(model._table.column_names(model._names()), dtype=object)[model._predictor.features]
     return [
@@ -52,33 +100,3 @@ def list_coefficients(model: Any, values: np.ndarray) -> list[dict[str, Any]]:
         for output, row in zip(outputs, values, strict=True)
         for name, value in zip(names, row, strict=True)
     ]
-
-
-def against_mean(model: Any, values: np.ndarray) -> np.ndarray:
-    """Return coefficients, shape (..., n_outputs, n_columns), of many classes against their mean."""
-    compares = model._objective.compares_outputs(values.shape[-2])
-    return values - values.mean(axis=-2, keepdims=True) if compares else values
-
-
-def draw_weights(problem: Problem) -> np.ndarray:
-    """Draw the weights of the rows in each resample, shape (n_resamples, n_samples)."""
-    return np.random.RandomState(problem.seed + _SEED).exponential(size=(N_RESAMPLES, problem.n_samples))
-
-
-def resample(choice: Choice, columns: np.ndarray) -> np.ndarray:
-    """Return the coefficients of some columns in models on resampled rows.
-
-    Their shape is (n_resamples, n_outputs, n_columns).
-    """
-    problem, recipe = replace(choice.problem, callbacks=()), choice.recipe
-    weights = problem.weights[None] * torch.from_numpy(draw_weights(problem)).to(problem.weights)
-    trained, design = recipe.train(problem, weights)
-    models = trained.models
-    support = torch.from_numpy(recipe.support).to(problem.device)
-    gates = torch.where(support, models.gates(), 0)
-    open_gates = (gates != 0).any(0, keepdim=True).to(gates.dtype)
-    predictor = Predictor.make(models, design, problem.inputs, open_gates, recipe.shrink)
-    if recipe.lam is not None:  # each model has gates of its own
-        own = design.spread(gates)[:, torch.nonzero(design.spread(open_gates)[0])[:, 0]]
-        predictor.scale.mul_(own.cpu())
-    return read_coefficients(predictor)[0][:, :, np.searchsorted(predictor.features, columns)]

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from stochgate.explain.effects import has_effects
 from stochgate.report.columns import Columns
 from stochgate.report.plain import to_records, to_text
 
@@ -52,6 +53,26 @@ def _describe_feature(row: dict[str, Any], columns: Columns) -> dict[str, Any]:
         "direction_of": None if of is None or of != of else to_text(of),
         "stand_ins": [columns.add(other) for other in row["stand_ins"]],
     }
+
+
+def describe_effects(model: Any, X: Any, y: Any) -> dict[str, Any] | None:
+    """Return the effects of the chosen columns; None where there are none, too many, or rows tell none."""
+    if not has_effects(model):
+        return None
+    ratio = model._objective.ratio_name
+    named = (ratio, "ratio_low", "ratio_high") if ratio else ("coefficient", "low", "high")
+    found = model.effects(*(() if model._choice is not None else (X, y)))
+    rows = [
+        {
+            "column": to_text(row["column"]),
+            "output": None if row["output"] is None else to_text(row["output"]),
+            "against": to_text(row["against"]),
+            **dict(zip(("value", "low", "high"), (row[name] for name in named), strict=True)),
+        }
+        for row in to_records(found)
+    ]
+    known = any(row["low"] == row["low"] for row in rows)
+    return {"ratio": ratio, "rows": rows} if known else None
 
 
 def describe_evaluation(evaluation: Any) -> dict[str, Any] | None:

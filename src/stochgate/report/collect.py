@@ -9,7 +9,12 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from stochgate.report.along_path import describe_path
 from stochgate.report.asked import how_to_repeat
-from stochgate.report.chosen import describe_choice, describe_evaluation, describe_stability
+from stochgate.report.chosen import (
+    describe_choice,
+    describe_effects,
+    describe_evaluation,
+    describe_stability,
+)
 from stochgate.report.columns import Columns
 from stochgate.report.over_training import describe_gates
 from stochgate.report.plain import to_plain, to_text
@@ -73,6 +78,7 @@ def collect(
             **target.describe(model, y),
         },
         "chosen": describe_choice(model, columns),
+        "effects": describe_effects(model, X, y),
         "honest": describe_evaluation(evaluation),
         "path": describe_path(model, columns),
         "gates": describe_gates(model, columns),

@@ -10,6 +10,7 @@ from typing import Any
 
 from stochgate.report.elements import Html, tag
 from stochgate.report.sections.answer import draw_answer, draw_features
+from stochgate.report.sections.effects import draw_effects
 from stochgate.report.sections.made import draw_glossary, draw_made
 from stochgate.report.sections.outcome import draw_outcome
 from stochgate.report.sections.path import draw_path
@@ -18,6 +19,7 @@ from stochgate.report.sections.training import draw_training
 
 SECTIONS = {
     "features": ("Features", draw_features),
+    "effects": ("Effects", draw_effects),
     "path": ("How many", draw_path),
     "training": ("Gates", draw_training),
     "stability": ("Stability", draw_stability),
@@ -65,14 +67,15 @@ def render(data: dict[str, Any]) -> str:
         tag("link", rel="icon", href="data:,"),
         tag("style", Html(style)),
     )
+    sections = {name: draw(data) for name, (_, draw) in SECTIONS.items()}
     body = tag(
         "body",
         tag("a", "Skip to the answer", href="#answer", class_="skip"),
-        _bar(),
+        _bar([name for name, drawn in sections.items() if drawn is not None]),
         tag(
             "main",
             draw_answer(data),
-            *(draw(data) for _, draw in SECTIONS.values()),
+            *sections.values(),
             id="answer",
             tabindex="-1",
         ),
@@ -122,9 +125,9 @@ def _read(name: str) -> str:
     return files("stochgate.report").joinpath("assets", name).read_text(encoding="utf-8")
 
 
-def _bar() -> Html:
+def _bar(drawn: list[str]) -> Html:
     """Return the bar at the top: where to go, and light or dark."""
-    links = [tag("a", name, href=f"#{identifier}") for identifier, (name, _) in SECTIONS.items()]
+    links = [tag("a", SECTIONS[identifier][0], href=f"#{identifier}") for identifier in drawn]
     toggle = tag("button", "Dark", type="button", id="theme", class_="needs-script")
     bar = tag("div", tag("nav", *links, aria_label="Sections"), toggle, class_="top")
     return tag("header", bar, class_="bar-top")

@@ -108,6 +108,27 @@ class TableEncoding:
                 made += [str(name), f"{name} {MISSING}"][: 1 + int(self.masked[j])]
         return made
 
+    def against(self) -> list[str]:
+        """Return what the effect of each column is measured against.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from stochgate.tables.encoding import TableEncoding
+        >>> from stochgate.tables.levels import Levels
+        >>> sex = {1: Levels(("female", "male"))}
+        >>> TableEncoding(2, np.zeros(2), np.array([True, False]), sex).against()
+        ['one unit less', 'not missing', 'female']
+        """
+        made = []
+        for j in range(self.n_features):
+            levels = self.levels.get(j)
+            if levels is not None:
+                made += [levels.names[0]] * len(levels.columns)
+            elif j not in self.levels:
+                made += ["one unit less", "not missing"][: 1 + int(self.masked[j])]
+        return made
+
     def with_fill(self, features: np.ndarray, values: np.ndarray) -> "TableEncoding":
         """Return the encoding with what stands for missing numbers of some features."""
         fill = self.fill.copy()

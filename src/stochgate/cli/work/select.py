@@ -17,6 +17,7 @@ from stochgate.cli.text import quote
 from stochgate.cli.work.fdr import FdrModel
 from stochgate.estimators import GatedClassifier, GatedCox, GatedRegressor
 from stochgate.evaluation.evaluate import Evaluation, evaluate
+from stochgate.explain.effects import has_effects
 from stochgate.explain.summary_table import Summary
 from stochgate.problem.validation import check_device
 
@@ -25,7 +26,8 @@ ESTIMATORS: dict[str, Any] = {
     "regression": GatedRegressor,
     "survival": GatedCox,
 }
-FEATURES, MODEL, REPORT = "features.csv", "model.safetensors", "report.html"
+FEATURES, EFFECTS = "features.csv", "effects.csv"
+MODEL, REPORT = "model.safetensors", "report.html"
 N_FOLDS = 5  # of the honest score
 MOST_FOUND = 10  # columns named in a sentence
 _MORE = "More rows or a larger --fdr may find columns, and --k=k chooses k columns all the same."
@@ -162,16 +164,18 @@ def _evaluate(asked: Any, data: Data, request: Request, watch: Watch) -> Evaluat
 
 
 def write_found(found: Found, data: Data, request: Request, folder: Path) -> list[Path]:
-    """Write table, model and report into a folder; return their paths.
+    """Write tables, model and report into a folder; return their paths.
 
     A model without columns is not written: it has nothing to predict from.
     """
     written = [write_csv(found.features, folder / FEATURES)]
+    for name in (EFFECTS, MODEL):  # those of an earlier selection would be taken for this one's
+        (folder / name).unlink(missing_ok=True)
+    if has_effects(found.model):
+        written.append(write_csv(pd.DataFrame(found.model.effects()), folder / EFFECTS))
     if found.model.support_.any():
         stochgate.save(found.model, folder / MODEL)
         written.append(folder / MODEL)
-    else:  # one of an earlier selection would be taken for this one's
-        (folder / MODEL).unlink(missing_ok=True)
     return [*written, write_report(found, data, request, folder / REPORT)]
 
 

@@ -1,0 +1,52 @@
+"""How large the effects of the chosen columns are."""
+
+from typing import Any
+
+from stochgate.report.elements import Html, section, table, tag
+from stochgate.report.words import MINUS, UNKNOWN
+
+_ONE_MORE = {
+    "odds_ratio": "multiplies the odds of a class",
+    "hazard_ratio": "multiplies the hazard",
+    None: "adds",
+}
+_RATIOS = {"odds_ratio": "Odds ratio", "hazard_ratio": "Hazard ratio", None: "Slope"}
+
+
+def draw_effects(data: dict[str, Any]) -> Html | None:
+    """Return the table of effects; nothing where there are none."""
+    effects = data["effects"]
+    if effects is None:
+        return None
+    rows = effects["rows"]
+    told = (
+        f"What each column {_ONE_MORE[effects['ratio']]}, the others being equal: of a linear model of the "
+        "chosen columns without penalty, whatever kind of model predicts."
+    )
+    careful = (
+        "These rows also chose the columns, which makes effects look somewhat too large and too sure. Rows "
+        "that took no part in the choice tell better: model.effects(X, y)."
+    )
+    header = ["Column", "Against", _RATIOS[effects["ratio"]], "95 % interval"]
+    cells = [[row["column"], row["against"], _shown(row["value"]), _interval(row)] for row in rows]
+    if any(row["output"] is not None for row in rows):
+        header.insert(1, "Of")
+        for cell, row in zip(cells, rows, strict=True):
+            cell.insert(1, UNKNOWN if row["output"] is None else row["output"])
+    return section(
+        "effects",
+        "How large are the effects?",
+        tag("p", told),
+        table(header, cells, label="Effects of the chosen columns", numeric=[len(header) - 2]),
+        tag("p", careful, class_="note"),
+    )
+
+
+def _shown(value: float | None) -> str:
+    return UNKNOWN if value is None else f"{value:.3g}".replace("-", MINUS)
+
+
+def _interval(row: dict[str, Any]) -> str:
+    if row["low"] is None:
+        return "these rows cannot tell"
+    return f"{_shown(row['low'])} to {_shown(row['high'])}"
