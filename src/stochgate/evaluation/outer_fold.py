@@ -79,6 +79,7 @@ def judge_fold(
     with quiet_about_nothing():
         fitted = _fit(rivals.model, learn, checkpoint)
         score = float(rivals.scorer(fitted, judge.X, judge.y))
+        warnings.filterwarnings("ignore", message="Values are missing far more often")  # it is said once
         other = _without_selection(rivals, fitted, learn, len(names), checkpoint)
         all_columns = float("nan") if other is None else float(rivals.scorer(other, judge.X, judge.y))
         base_rate = _base_rate(rivals, learn, judge)
