@@ -34,7 +34,7 @@ class WarningsMixin:
                 warnings.warn(sentence, category, stacklevel=3)
 
     def _warn_of_missing(self: Any, n_missing: np.ndarray, n_rows: int) -> None:
-        """Warn where rows to predict for lack values of a column that is used far more often than the fit."""
+        """Warn of used columns that rows to predict for lack far more often than those of the fit."""
         table, names = self._table, self._names()
         used = self._features_of(self._predictor.features)
         found = [j for j in np.flatnonzero(table.lacks_far_more(n_missing, n_rows)) if j in used]

@@ -13,6 +13,7 @@ from stochgate.tables.table import Table
 FAR = 0.2  # by so much more missing values than in the fit, and by so many
 CHANCES = 4  # standard errors, is far more
 
+
 @dataclass(frozen=True)
 class TableEncoding:
     """How each feature of a table becomes columns of numbers, all behind one gate.

@@ -44,7 +44,7 @@ class Table:
         """How many numbers or texts of each column are missing, shape (n_features,)."""
         counts = self._count_nan()
         for j, labels in self.labels.items():
-            counts[j] = np.equal(labels, None).sum()
+            counts[j] = sum(label is None for label in labels)
         return counts
 
     def _count_nan(self) -> np.ndarray:
