@@ -25,7 +25,10 @@ def read_table(reading: Reading) -> tuple[TableEncoding, np.ndarray | None]:
     fill = reading.array("table.fill", ["float64"], (None,), finite=True)
     masked = reading.array("table.masked", ["bool"], fill.shape)
     share = reading.optional("table.missing_share", ["float64"], fill.shape)
-    expect(share is None or bool(((share >= 0) & (share <= 1)).all()), "a share of missing values is none")
+    expect(
+        share is None or bool(((share >= 0) & (share <= 1)).all()),
+        "its shares of missing values are not from 0 to 1",
+    )
     if names is not None:
         expect(is_list_of(str, names), "the names of its columns are no texts")
         expect(len(names) == len(fill) == len(set(names)), "the names of its columns are not one for each")
