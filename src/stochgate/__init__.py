@@ -12,6 +12,7 @@ from stochgate.estimators import (
     GatedRegressor,
     GiveawayColumnWarning,
     LeftOutColumnWarning,
+    MissingValuesWarning,
     NoFeatureSelectedWarning,
 )
 from stochgate.evaluation.evaluate import Evaluation, evaluate
@@ -36,6 +37,7 @@ __all__ = [
     "GatedRegressor",
     "GiveawayColumnWarning",
     "LeftOutColumnWarning",
+    "MissingValuesWarning",
     "ModelFileError",
     "NoFeatureSelectedWarning",
     "Snapshot",

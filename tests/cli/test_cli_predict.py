@@ -65,6 +65,13 @@ def test_the_chosen_columns_are_enough_in_any_order_and_ids_are_copied(run, fitt
     np.testing.assert_allclose(made["prediction"], model.predict(frame), rtol=1e-12)
 
 
+def test_a_column_that_lacks_far_more_values_than_in_the_fit_is_noted(run, fitted):
+    fitted("amount")
+    make_frame().assign(x1=np.nan).to_csv("gaps.csv", index=False)
+    told = "Values are missing far more often than in the fit: 'x1' in 100% of the rows (0% in the fit)"
+    run("predict", MODEL, "gaps.csv").succeeds(told, "60 rows predicted")
+
+
 def test_columns_that_are_lacking_are_named(run, fitted):
     model = fitted("amount")
     lacking = model.feature_names_in_[0]

@@ -18,7 +18,7 @@ from stochgate.choice.tables import make_table
 from stochgate.datasets import make_noise
 from stochgate.explain.direction import find_directions, read_direction, waypoints
 from stochgate.explain.leave_one_out import rises_without
-from stochgate.explain.stand_ins import correlations, find_stand_ins
+from stochgate.explain.stand_ins import correlations, correlations_where_known, find_stand_ins
 from stochgate.explain.summary import hint, wilson_interval
 from stochgate.explain.summary_table import COLUMNS, say_p
 from stochgate.problem.problem import Problem
@@ -231,6 +231,56 @@ def test_stand_ins_are_alike_or_opened_instead():
     many = np.column_stack([X[:, [0]], *[base + 0.01 * (9 - j) * rng.normal(size=2000) for j in range(8)]])
     most = find_stand_ins(many, np.arange(9) == 0, np.arange(9), np.ones((2, 9), dtype=bool))
     assert most[0].tolist() == [8, 7, 6, 5, 4]
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+def test_correlations_are_pearsons_where_both_have_a_value(offset):
+    X = offset + normal_columns(90, 6)
+    X[:, 2] += X[:, 0] - offset
+    X[:, 3:] = 0
+    gaps = np.zeros((90, 2), dtype=bool)
+    gaps[:50, 0], gaps[40:70, 1] = True, True
+    X[:, 1] = np.where(gaps[:, 0], offset + 5, X[:, 1])
+    X[:, 2] = np.where(gaps[:, 1], offset - 5, X[:, 2])
+    X[:, 4:] = gaps
+    found = correlations_where_known(X, np.array([0, 1, 2]), np.array([-1, 4, 5, -1, 4, 5]))
+    for j, rows in {0: slice(None), 1: ~gaps[:, 0], 2: ~gaps[:, 1]}.items():
+        expected = np.abs(np.corrcoef(X[rows, 0], X[rows, j])[0, 1])
+        assert found[j, 0] == pytest.approx(expected, abs=1e-6)
+    both = ~gaps.any(axis=1)
+    assert found[1, 2] == found[2, 1] == pytest.approx(abs(np.corrcoef(X[both, 1:3].T)[0, 1]), abs=1e-6)
+    assert (found[3:] == 0).all()
+
+
+def shared_gaps_fit():
+    """Return a fit to a, whose gaps are those of b and t, and to c; of a and d few rows have both."""
+    X, y = normal_columns(200, 5), normal_columns(200, 1, seed=3)[:, 0]
+    X[:, 3] = X[:, 0]
+    y += 3 * X[:, 0] + 2 * X[:, 2]
+    X[:80, :2] = np.nan
+    X[90:, 3] = np.nan
+    table = as_frame(X).assign(t=np.where(np.arange(200) % 2, "u", "v"))
+    table.loc[:79, "t"] = None
+    y[:80] += 4
+    return GatedRegressor(n_features_to_select=2, **CONVERGED).fit(table, y)
+
+
+def test_shared_gaps_make_no_stand_ins_and_are_told():
+    summary = shared_gaps_fit().summary()
+    assert {name: row["stand_ins"] for name, row in by_feature(summary).items()} == {"a": [], "c": []}
+    told = "2 other columns lack the same 80 rows as a: what its gaps tell, theirs tell as well."
+    assert summary.hints[-1] == told
+    assert told in summary.text
+
+
+def test_the_one_column_with_the_same_gaps_is_named():
+    X, y = linear_response(200)
+    X[:30, [0, 4]] = X[40:70, 1] = np.nan
+    summary = GatedRegressor(n_features_to_select=2, **CONVERGED).fit(as_frame(X), y).summary()
+    assert set(by_feature(summary)) == {"a", "b"}
+    assert [hint for hint in summary.hints if "lack" in hint] == [
+        "e lacks the same 30 rows as a: what its gaps tell, theirs tell as well."
+    ]
 
 
 def test_sparse_columns_are_summed_up_as_dense_ones():

@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -28,7 +29,14 @@ from fitted_models import (
     target_of,
 )
 from problems import ESTIMATORS, normal_columns, short_training, survival_times, two_classes
-from stochgate import GatedClassifier, GatedCox, GatedRegressor, ModelFileError, Training
+from stochgate import (
+    GatedClassifier,
+    GatedCox,
+    GatedRegressor,
+    MissingValuesWarning,
+    ModelFileError,
+    Training,
+)
 from stochgate.gates import GaussianGate, HardConcreteGate
 from stochgate.networks import MLP, ModuleNetwork
 
@@ -76,6 +84,20 @@ def test_text_and_missing_values_are_read_as_in_the_fit(estimator_class, network
     loaded = there_and_back(model, path)
     X = pd.concat([X, X.iloc[:3].assign(age=np.nan, city=["Paris", None, "Oslo"], sex=[None, "x", "f"])])
     assert_same(loaded, X[["age", "city", "sex"]], model, X)
+
+
+def test_the_share_of_missing_values_comes_back(path):
+    model, X = fit_table(GatedRegressor)
+    lacking = X.assign(age=np.nan)
+    told = "'age' in 100% of the rows \\(10% in the fit\\)"
+    with pytest.warns(MissingValuesWarning, match=told):
+        expected = model.predict(lacking)
+    loaded = there_and_back(model, path)
+    with pytest.warns(MissingValuesWarning, match=told):
+        np.testing.assert_array_equal(loaded.predict(lacking), expected)
+    loaded._table = replace(loaded._table, missing_share=None)  # as in a file of an older version
+    older = there_and_back(loaded, path)
+    np.testing.assert_array_equal(older.predict(lacking), expected)
 
 
 @pytest.mark.parametrize("estimator_class", ESTIMATORS)

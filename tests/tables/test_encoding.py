@@ -28,11 +28,11 @@ def read(X, texts=None):
 
 FRAME = pd.DataFrame(
     {
-        "age": [50.0, np.nan, 70.0, 60.0, 20.0, 30.0],
-        "sex": ["m", "f", "m", None, "f", "m"],
-        "stage": pd.Categorical([1, 2, 1, 2, 1, 1]),
-        "smoker": [True, False, True, True, False, True],
-        "dose": ["1", "2", "3.5", "4", None, "6"],
+        "age": [50.0, np.nan, 70.0, 60.0, 20.0, 30.0] * FEWEST_ROWS,
+        "sex": ["m", "f", "m", None, "f", "m"] * FEWEST_ROWS,
+        "stage": pd.Categorical([1, 2, 1, 2, 1, 1] * FEWEST_ROWS),
+        "smoker": [True, False, True, True, False, True] * FEWEST_ROWS,
+        "dose": ["1", "2", "3.5", "4", None, "6"] * FEWEST_ROWS,
     }
 )
 EXPECTED = np.array(  # age, missing; sex=f, missing; stage=2; smoker; dose, missing
@@ -44,6 +44,7 @@ EXPECTED = np.array(  # age, missing; sex=f, missing; stage=2; smoker; dose, mis
         [20, 0, 1, 0, 0, 0, 3.5, 1],
         [30, 0, 0, 0, 0, 1, 6, 0],
     ]
+    * FEWEST_ROWS
 )
 
 
@@ -66,6 +67,7 @@ def test_every_kind_of_frame_is_read_alike(make):
     encoding = TableEncoding.learn(table)
     np.testing.assert_array_equal(encoding.apply(table), EXPECTED)
     np.testing.assert_array_equal(encoding.feature_of(), [0, 0, 1, 1, 2, 3, 4, 4])
+    np.testing.assert_array_equal(encoding.missing_of(), [1, 1, 3, 3, -1, -1, 7, 7])
     assert encoding.column_names(list(FRAME)) == [
         "age",
         "age (missing)",
@@ -108,7 +110,48 @@ def test_the_fill_is_the_median_of_what_is_known():
 def test_a_column_without_any_value_is_constant():
     numbers = np.array([[1.0, np.nan], [5.0, np.nan]])
     made = TableEncoding.learn(Table(numbers, {})).apply(Table(numbers, {}))
-    np.testing.assert_array_equal(made, [[1, 0, 1], [5, 0, 1]])
+    np.testing.assert_array_equal(made, [[1, 0], [5, 0]])
+
+
+@pytest.mark.parametrize(
+    ("n_missing", "marked"), [(0, False), (1, False), (4, False), (5, True), (25, True), (26, False)]
+)
+def test_missing_values_are_marked_with_5_rows_of_both_kinds(n_missing, marked):
+    numbers = np.arange(30.0)[:, None]
+    numbers[:n_missing] = np.nan
+    encoding = TableEncoding.learn(Table(numbers, {}))
+    assert encoding.column_names(["a"]) == ["a", "a (missing)"][: 1 + marked]
+    np.testing.assert_array_equal(encoding.apply(Table(numbers, {}))[:n_missing, 0], (n_missing + 29) / 2)
+    levels = Levels.learn(objects(*[None] * n_missing, *"a" * (30 - n_missing)))
+    assert levels.names == ("a", MISSING)[: 1 + marked]
+
+
+def test_a_sample_marks_what_is_missing_in_the_whole_table():
+    sample = Table(np.arange(6.0).reshape(3, 2), {})
+    encoding = TableEncoding.learn(sample, 1000, np.array([5, 4]))
+    assert encoding.masked.tolist() == [True, False]
+    assert encoding.fill.tolist() == [2, 3]
+    assert encoding.missing_share.tolist() == [0.005, 0.004]
+
+
+@pytest.mark.parametrize(
+    ("share", "n_missing", "n_rows", "far"),
+    [
+        (0.01, 96, 100, True),
+        (0.0, 30, 100, True),
+        (0.0, 20, 100, False),
+        (0.3, 51, 100, True),
+        (0.3, 12, 20, False),
+        (0.0, 4, 4, False),
+        (0.0, 5, 5, True),
+        (0.98, 100, 100, False),
+    ],
+)
+def test_far_more_is_5_rows_and_more_than_chance_makes(share, n_missing, n_rows, far):
+    encoding = TableEncoding(1, np.zeros(1), np.zeros(1, dtype=bool), {}, np.array([share]))
+    assert encoding.lacks_far_more(np.array([n_missing]), n_rows).tolist() == [far]
+    unknown = TableEncoding(1, np.zeros(1), np.zeros(1, dtype=bool), {})
+    assert not unknown.lacks_far_more(np.array([n_missing]), n_rows).any()
 
 
 # Levels
@@ -120,7 +163,7 @@ def test_the_most_frequent_level_comes_first():
 
 
 def test_rare_levels_share_one_and_missing_ones_have_theirs():
-    labels = objects(*"a" * 9, *"b" * FEWEST_ROWS, *"c" * (FEWEST_ROWS - 1), "d", None)
+    labels = objects(*"a" * 9, *"b" * FEWEST_ROWS, *"c" * (FEWEST_ROWS - 1), "d", *[None] * FEWEST_ROWS)
     levels = Levels.learn(labels)
     assert levels.names == ("a", "b", OTHER, MISSING)
     np.testing.assert_array_equal(levels.numbers(objects("a", "b", "c", "never", None)), [0, 1, 2, 2, 3])
@@ -136,7 +179,7 @@ def test_what_the_fit_has_not_seen_is_the_most_frequent_level():
 
 
 def test_texts_that_read_like_our_own_levels_are_told_apart():
-    values = objects(*["a"] * 9, *["(missing)"] * 6, *["(other)"] * 6, *"bc", None)
+    values = objects(*["a"] * 9, *["(missing)"] * 6, *["(other)"] * 6, *"bc", *[None] * FEWEST_ROWS)
     labels = read_column(values, "x", np.dtype(object), None)
     levels = Levels.learn(labels)
     assert levels.names == ("a", "'(missing)'", "'(other)'", OTHER, MISSING)

@@ -1,5 +1,7 @@
 """Estimators take tables as people have them."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -14,6 +16,7 @@ from stochgate import (
     GatedRegressor,
     GiveawayColumnWarning,
     LeftOutColumnWarning,
+    MissingValuesWarning,
     StabilitySelector,
     evaluate,
 )
@@ -112,10 +115,87 @@ def test_prediction_takes_what_the_fit_has_not_seen():
     X, score = make_table()
     model = short_fit(GatedRegressor, X, score, training={"n_steps": 50})
     mode, median = X["city"].mode()[0], X["noise"].median()
-    np.testing.assert_array_equal(
-        model.predict(X.assign(city="Atlantis", noise=np.nan)),
-        model.predict(X.assign(city=mode, noise=median)),
-    )
+    with pytest.warns(MissingValuesWarning, match="'noise' in 100% of the rows"):
+        predicted = model.predict(X.assign(city="Atlantis", noise=np.nan))
+    np.testing.assert_array_equal(predicted, model.predict(X.assign(city=mode, noise=median)))
+
+
+def test_few_missing_values_are_filled_and_nothing_else():
+    X, score = make_table()
+    X["age"] = X["age"].fillna(50.0)
+    gaps = X.copy()
+    gaps.loc[[3, 4], "age"], gaps.loc[7, "city"] = np.nan, None
+    filled = gaps.fillna({"age": gaps["age"].median(), "city": gaps["city"].mode()[0]})
+    model = short_fit(GatedRegressor, gaps, score, training={"n_steps": 20})
+    other = short_fit(GatedRegressor, filled, score, training={"n_steps": 20})
+    np.testing.assert_array_equal(model.predict(gaps), other.predict(filled))
+    assert "age (missing)" not in model._table.column_names(model._names())
+
+
+LACKING = (
+    r"^Values are missing far more often than in the fit: 'age' in 80% of the rows \(20% in the fit\), "
+    r"filled with .* and marked as missing; 'city' in 50% of the rows \(0% in the fit\), read as '\w+'; "
+    r"'noise' in 100% of the rows \(1% in the fit\), filled with [\d.e+-]+\.$"
+)
+
+
+def lacking_table():
+    """Return a table and a score to fit to, and one that lacks far more values."""
+    X, score = make_table()
+    X.loc[:, "age"] = np.where(np.arange(200) < 40, np.nan, np.arange(200.0))
+    X.loc[[1, 2], "noise"] = np.nan
+    row = np.arange(200)
+    lacking = X.assign(age=X["age"].where(row >= 160), noise=np.nan)
+    lacking["city"] = X["city"].where(row % 2 == 0, None)
+    return X, score, lacking
+
+
+@pytest.mark.parametrize("estimator_class", ESTIMATORS)
+def test_a_table_that_lacks_far_more_values_warns_once_per_call(estimator_class):
+    X, score, lacking = lacking_table()
+    y = target_of(estimator_class, score)
+    model = short_fit(estimator_class, X, y, lam=0.0, training={"n_steps": 5})
+    small = model.reduced()
+    methods = ("predict", "predict_proba", "decision_function", "predict_survival_function")
+    calls = [partial(getattr(model, name), lacking) for name in methods if hasattr(model, name)]
+    for call in (
+        *calls,
+        partial(model.score, lacking, y),
+        partial(small.predict, lacking[X.columns[::-1]]),
+    ):
+        with pytest.warns(MissingValuesWarning, match=LACKING) as caught:
+            call()
+        assert len(caught) == 1
+    model.predict(lacking.iloc[:4])  # too few to tell
+    model.predict(X)
+
+
+def test_a_column_that_is_not_used_may_be_missing():
+    X, score = make_table()
+    model = short_fit(GatedRegressor, X, score, lam=0.3, training=LONG)
+    model.predict(X.assign(noise=np.nan, flag=np.nan))
+    with pytest.warns(MissingValuesWarning, match="'city' in 100%"):
+        model.predict(X.assign(city=None))
+
+
+def test_blocks_of_a_table_warn_once_of_what_all_of_them_lack():
+    X, score, lacking = lacking_table()
+    X, lacking = X[["age", "noise"]].to_numpy(), lacking[["age", "noise"]].to_numpy()
+    model = short_fit(GatedRegressor, X, score, lam=0.0, training={"n_steps": 5})
+    with pytest.warns(MissingValuesWarning, match="0 in 80% of the rows") as caught:
+        predicted = model.predict([(part, np.zeros(40)) for part in np.array_split(lacking, 5)])
+    assert len(caught) == 1
+    with pytest.warns(MissingValuesWarning):
+        np.testing.assert_allclose(predicted, model.predict(lacking), rtol=1e-12)
+
+
+def test_a_fold_of_evaluate_warns_once():
+    X, score = make_table(90)
+    X["noise"] = np.where(np.arange(90) < 60, X["noise"], np.nan)
+    model = GatedRegressor(0.0, network="linear", training=short_training(n_steps=5), random_state=0)
+    with pytest.warns(MissingValuesWarning, match="'noise' in 100% of the rows") as caught:
+        evaluate(model, X, score, cv=[(np.arange(60), np.arange(60, 90))], without_selection=model)
+    assert len(caught) == 1
 
 
 def test_missing_error_refuses_numbers_and_text():

@@ -8,6 +8,7 @@ import typer
 
 import stochgate
 from stochgate.cli.group import DEBUG, OneSentence
+from stochgate.cli.notes import collect_notes
 from stochgate.cli.options import DATA, FORCE, QUIET, SEPARATOR, takes_request
 from stochgate.cli.outputs import check_output_file, output_folder, write_csv
 from stochgate.cli.progress import Watch
@@ -186,8 +187,11 @@ def predict(
     out = check_output_file(out, force)
     for note in notes:
         screen.note(note)
-    made = predict_table(fitted, frame, at, ids, strata)
+    with collect_notes() as missing:
+        made = predict_table(fitted, frame, at, ids, strata)
     written = write_csv(made, out)
+    for note in missing:
+        screen.note(note)
     screen.say(f"{count(len(made), 'row')} predicted from {count(fitted.n_features_in_, 'column')}.")
     screen.show_written([written])
 

@@ -7,6 +7,7 @@ from stochgate.estimators.warnings import (
     ConstantColumnWarning,
     GiveawayColumnWarning,
     LeftOutColumnWarning,
+    MissingValuesWarning,
     NoFeatureSelectedWarning,
 )
 
@@ -17,5 +18,6 @@ __all__ = [
     "GatedRegressor",
     "GiveawayColumnWarning",
     "LeftOutColumnWarning",
+    "MissingValuesWarning",
     "NoFeatureSelectedWarning",
 ]

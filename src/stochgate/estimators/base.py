@@ -271,10 +271,18 @@ class GatedEstimator(
         """Return the network's outputs, shape (1, n_samples, n_outputs)."""
         check_is_fitted(self)
         if is_stream(X):
-            return torch.cat(list(self._outputs_of_blocks(X)), dim=1)
+            return self._outputs_of_blocks(X)
+        outputs, n_missing = self._outputs_and_missing(X)
+        self._warn_of_missing(n_missing, outputs.shape[1])
+        return outputs
+
+    def _outputs_and_missing(self, X: Any) -> tuple[Tensor, np.ndarray]:
+        """Return the outputs, and how many values of each feature are missing, shape (n_features,)."""
         if self.n_features_in_ == 0:  # a reduced model that selected nothing
-            return self._predictor.outputs(np.empty((_num_samples(X), 0))).double()
-        return self._predictor.outputs(self._table.apply(self._read_table(X))).double()
+            nothing = np.empty((_num_samples(X), 0))
+            return self._predictor.outputs(nothing).double(), np.zeros(0, dtype=np.int64)
+        table = self._read_table(X)
+        return self._predictor.outputs(self._table.apply(table)).double(), table.n_missing
 
     def _read_table(self, X: Any) -> Table:
         """Check an X to predict from, of which a reduced model takes its own columns."""

@@ -80,6 +80,11 @@ class ReducedMixin:
         feature_of = self._table.feature_of()
         return features if feature_of is None else np.flatnonzero(np.isin(feature_of, features))
 
+    def _features_of(self: Any, columns: np.ndarray) -> np.ndarray:
+        """Return the features that columns of numbers are made of."""
+        feature_of = self._table.feature_of()
+        return columns if feature_of is None else feature_of[columns]
+
     def _own_columns(self: Any, X: Any) -> Any:
         """Return the columns of a table that a reduced model was fitted to, found by name."""
         names = column_names(X)

@@ -1,9 +1,9 @@
 """Predictions and scores of tables that are read block by block."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from stochgate.sources.numbers import as_table
@@ -23,16 +23,21 @@ class StreamMixin:
             )
         return super().transform(X)  # type: ignore[misc]
 
-    def _outputs_of_blocks(self: Any, X: Any) -> Iterator[Tensor]:
-        """Yield the network's outputs for every block, each of shape (1, n_rows, n_outputs)."""
+    def _outputs_of_blocks(self: Any, X: Any) -> Tensor:
+        """Return the network's outputs, block by block, shape (1, n_rows, n_outputs)."""
         source, model = open_source(X, None), self._cut_down()
         features = self._features_in(source)
-        block = None
+        parts, n_missing = [], 0
         for part in range(source.n_parts):
             for block in source.read(part, features):
-                yield model._outputs(as_table(block.X))
-        if block is None:
+                outputs, lacking = model._outputs_and_missing(as_table(block.X))
+                parts.append(outputs)
+                n_missing = n_missing + lacking
+        if not parts:
             raise ValueError("The table has no rows.")
+        joined = torch.cat(parts, dim=1)
+        model._warn_of_missing(n_missing, joined.shape[1])
+        return joined
 
     def _features_in(self: Any, source: Source) -> list[int]:
         """Return where a source has the selected features."""

@@ -17,6 +17,7 @@ from stochgate.evaluation.pipeline import follow_selection, list_steps
 from stochgate.evaluation.splits import Rows
 
 Scorer = Callable[[Any, Any, Any], float]
+SAID_ONCE = "Values are missing far more often"  # of a fold's rows, which are predicted from several times
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,7 @@ def judge_fold(
     with quiet_about_nothing():
         fitted = _fit(rivals.model, learn, checkpoint)
         score = float(rivals.scorer(fitted, judge.X, judge.y))
+        warnings.filterwarnings("ignore", message=SAID_ONCE)
         other = _without_selection(rivals, fitted, learn, len(names), checkpoint)
         all_columns = float("nan") if other is None else float(rivals.scorer(other, judge.X, judge.y))
         base_rate = _base_rate(rivals, learn, judge)

@@ -1,5 +1,6 @@
 """Folds of a table that is read block by block."""
 
+import warnings
 from collections.abc import Callable, Iterator
 from numbers import Integral
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from stochgate.evaluation.outer_fold import JudgedFold, Rivals, quiet_about_nothing
+from stochgate.evaluation.outer_fold import SAID_ONCE, JudgedFold, Rivals, quiet_about_nothing
 from stochgate.objectives import OBJECTIVES, Objective
 from stochgate.sources.opening import open_source
 from stochgate.sources.source import Source
@@ -67,8 +68,10 @@ def _judge(
         with quiet_about_nothing():
             fitted = clone(model).fit(learn, checkpoint=folder_of(number))
             other = fitted._on_all_columns()
+            score = float(fitted.score(test))
+            warnings.filterwarnings("ignore", message=SAID_ONCE)
             yield JudgedFold(
-                score=float(fitted.score(test)),
+                score=score,
                 all_columns=float("nan") if other is None else float(other.score(test)),
                 base_rate=_base_rate(objective, learn, test),
                 columns=names,

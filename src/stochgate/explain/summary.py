@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,11 @@ def summarize(model: Any) -> Summary:
         error=signal.error,
         n_folds=len(choice.opened),
         n_kept=int(gates.keep[gates.number()].sum()),
-        hints=(*hint(model, choice), *(spare(rows) if signal.found else ())),
+        hints=(
+            *hint(model, choice),
+            *(spare(rows) if signal.found else ()),
+            *islice(name_shared_gaps(model, choice, rows), MOST_NAMED),
+        ),
         losses=choice.losses,
         scores={} if np.isnan(choice.losses["selected"]) else held_out_scores(choice),
         score_name=choice.problem.objective.score_name,
@@ -131,6 +136,29 @@ def spare(rows: list[dict[str, Any]]) -> tuple[str, ...]:
         f"The loss hardly rises without {named}: each may be spared, but one at a time, since another may "
         "tell the same.",
     )
+
+
+def name_shared_gaps(model: Any, choice: Choice, rows: list[dict[str, Any]]) -> Iterator[str]:
+    """Say of which selected features the gaps, which the model sees, are those of other columns."""
+    X, table, names = choice.problem.X, choice.problem.table, model._names()
+    feature_of, marks = table.feature_of(), np.unique(table.missing_of())
+    if feature_of is None or marks.max(initial=-1) < 0:
+        return
+    marks = marks[marks >= 0]
+    features, gaps = feature_of[marks], X[:, marks]
+    place = {names[feature]: i for i, feature in enumerate(features)}
+    told = np.zeros(len(marks), dtype=bool)
+    shown = [name for row in rows for name in row["members"] or [row["feature"]]]
+    for i in (place[name] for name in shown if name in place):
+        same = (gaps == gaps[:, [i]]).all(axis=0)
+        others = features[same & (features != features[i])]
+        if len(others) and not told[i]:
+            who = f"{names[others[0]]} lacks" if len(others) == 1 else f"{len(others)} other columns lack"
+            yield (
+                f"{who} the same {gaps[:, i].sum():.0f} rows as {names[features[i]]}: what its gaps tell, "
+                "theirs tell as well."
+            )
+        told |= same
 
 
 def wilson_interval(frequency: float, n_folds: int) -> tuple[float, float]:
@@ -221,6 +249,11 @@ def _stand_ins(model: Any, choice: Choice, selected: np.ndarray) -> Iterator[dic
     names, problem = model._names(), choice.problem
     gates = problem.gates
     for others in find_stand_ins(
-        problem.X, model.support_, gates.number(), choice.opened, gates.feature_of
+        problem.X,
+        model.support_,
+        gates.number(),
+        choice.opened,
+        gates.feature_of,
+        problem.table.missing_of(),
     ):
         yield {"stand_ins": [names[j] for j in others]}

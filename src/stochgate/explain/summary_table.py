@@ -64,7 +64,7 @@ class Summary:
           (its whole group) is left out and the model trained again, and its standard error; for the 100
           most important gates
         - stand_ins: up to 5 closed features that could stand for it: of absolute correlation 0.7 with it,
-          or of 0.3 when some fold opened them and not it
+          or of 0.3 when some fold opened them and not it, in the rows where both have a value
     verdict : {"clear signal", "weak signal", "no signal"}, or None when lam was given
         Clear up to a p of 0.005, weak up to alpha. Beside `always_keep` the signal is one beside the kept
         features, unless all are kept.

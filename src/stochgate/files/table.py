@@ -13,7 +13,10 @@ def describe_table(table: TableEncoding, names: np.ndarray | None) -> tuple[dict
     """Return the section and the arrays of a table's columns."""
     levels = [[j, None if found is None else list(found.names)] for j, found in table.levels.items()]
     section = {"names": None if names is None else names.tolist(), "levels": levels}
-    return section, {"table.fill": table.fill, "table.masked": table.masked}
+    arrays = {"table.fill": table.fill, "table.masked": table.masked}
+    if table.missing_share is not None:
+        arrays["table.missing_share"] = table.missing_share
+    return section, arrays
 
 
 def read_table(reading: Reading) -> tuple[TableEncoding, np.ndarray | None]:
@@ -21,10 +24,15 @@ def read_table(reading: Reading) -> tuple[TableEncoding, np.ndarray | None]:
     names, levels = reading.section("columns", ["names", "levels"])
     fill = reading.array("table.fill", ["float64"], (None,), finite=True)
     masked = reading.array("table.masked", ["bool"], fill.shape)
+    share = reading.optional("table.missing_share", ["float64"], fill.shape)
+    expect(
+        share is None or bool(((share >= 0) & (share <= 1)).all()),
+        "its shares of missing values are not from 0 to 1",
+    )
     if names is not None:
         expect(is_list_of(str, names), "the names of its columns are no texts")
         expect(len(names) == len(fill) == len(set(names)), "the names of its columns are not one for each")
-    return TableEncoding(len(fill), fill, masked, _read_levels(levels, masked)), _as_names(names)
+    return TableEncoding(len(fill), fill, masked, _read_levels(levels, masked), share), _as_names(names)
 
 
 def _as_names(names: list[str] | None) -> np.ndarray | None:

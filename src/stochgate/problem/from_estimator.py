@@ -72,7 +72,7 @@ def make_problem(
     objective._validate_params()
     device, (X, y, sample_weight, groups, survey) = check_device(estimator.device), given
     table, target, weights, used = check_rows(estimator, X, y, sample_weight, objective)
-    known = () if survey is None else (survey.missing, survey.counts)
+    known = () if survey is None else (survey.n_rows, survey.n_missing, survey.counts)
     encoding = TableEncoding.learn(table, *known)
     check_consistent_length(X, groups)
     if estimator.lam == "auto" and len(used) < _num_samples(X):

@@ -9,12 +9,13 @@ from stochgate.sources.source import Block, Source
 from stochgate.tables.frame import column_types, is_number, read_objects
 from stochgate.tables.levels import label
 from stochgate.tables.obstacles import Obstacle, refuse
+from stochgate.tables.table import Table
 
 MOST_COUNTED = 10_000  # texts of one column: of more the rarest are forgotten, which share a level anyway
 
 
 class Survey:
-    """Counts the texts of every column that is not of numbers, and notes where numbers are missing.
+    """Counts the texts of every column that is not of numbers, and the missing values of all.
 
     Parameters
     ----------
@@ -22,55 +23,50 @@ class Survey:
 
     Attributes
     ----------
-    missing : ndarray of bool, shape (n_features,)
-        Which columns have a missing value.
+    n_rows : int
+    n_missing : ndarray of int, shape (n_features,)
+        How many values of each column are missing.
     counts : dict of int to Counter
         How often each text of a column was seen; None stands for a missing one.
     """
 
     def __init__(self, source: Source):
         self.names = source.names
-        self.missing = np.zeros(source.n_features, dtype=bool)
+        self.n_rows, self.n_missing = 0, np.zeros(source.n_features, dtype=np.int64)
         self.counts: dict[int, Counter] = {}
 
     def add(self, block: Block) -> None:
         """Take a block into account."""
         X = block.X
+        self.n_rows += len(block.rows)
         if isinstance(X, np.ndarray):
-            self._add_numbers(X, np.arange(X.shape[1]))
+            self.n_missing += Table(X, {}).n_missing if X.dtype.kind == "f" else 0
             return
         types = column_types(X)
         for j, dtype in enumerate(types):
             if not is_number(dtype):
-                self.counts.setdefault(j, Counter()).update(_count_texts(X, j))
+                texts = _count_texts(X, j)
+                self.n_missing[j] += texts[None]
+                self.counts.setdefault(j, Counter()).update(texts)
                 _forget_rarest(self.counts[j])
-                self.missing[j] |= None in self.counts[j]
             elif hasattr(X, "column_names"):
-                self.missing[j] |= _lacks_numbers(X.column(j))
+                self.n_missing[j] += _count_missing(X.column(j))
             else:
-                self.missing[j] |= bool(X.iloc[:, j].isna().any())
+                self.n_missing[j] += int(X.iloc[:, j].isna().sum())
 
     def refuse_missing(self) -> None:
         """Raise where a value is missing, for models that may have none."""
-        lacking = np.flatnonzero(self.missing)
+        lacking = np.flatnonzero(self.n_missing)
         if len(lacking):
             column = int(lacking[0]) if self.names is None else self.names[lacking[0]]
             refuse([Obstacle(column, "missing values", "fill them in, or say missing='auto'")])
 
-    def _add_numbers(self, X: np.ndarray, columns: np.ndarray) -> None:
-        if X.dtype.kind != "f":
-            return
-        with np.errstate(over="ignore", invalid="ignore"):
-            if not np.isfinite(X.sum(dtype=np.float64)):
-                self.missing[columns] |= np.isnan(X).any(axis=0)
 
-
-def _lacks_numbers(column: Any) -> bool:
+def _count_missing(column: Any) -> int:
     import pyarrow.compute as pc
 
-    if column.null_count:
-        return True
-    return column.type in _floats() and bool(pc.any(pc.is_nan(column)).as_py())
+    n_nan = pc.sum(pc.is_nan(column)).as_py() if column.type in _floats() else 0
+    return column.null_count + (n_nan or 0)
 
 
 def _floats() -> tuple[Any, ...]:

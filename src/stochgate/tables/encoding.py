@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from stochgate.tables.levels import MISSING, Levels
+from stochgate.tables.levels import FEWEST_ROWS, MISSING, Levels, marks_missing
 from stochgate.tables.table import Table
+
+FAR = 0.2  # by so much more missing values than in the fit, and by so many
+CHANCES = 4  # standard errors, is far more
 
 
 @dataclass(frozen=True)
@@ -16,9 +19,10 @@ class TableEncoding:
     """How each feature of a table becomes columns of numbers, all behind one gate.
 
     A column of numbers stays as it is. Where the fit has missing values they are filled with the column's
-    median, and a second column says where: its weight takes up what the fill does, so that another fill
-    near the other values would give the same model. A column of text becomes a column of 0 and 1 per level
-    (`Levels`), or none where it has too many different values.
+    median, and where at least 5 rows lack a value and 5 have one a second column says where: its weight
+    takes up what the fill does, so that another fill near the other values would give the same model. A
+    column of text becomes a column of 0 and 1 per level (`Levels`), or none where it has too many different
+    values.
 
     Attributes
     ----------
@@ -29,33 +33,42 @@ class TableEncoding:
         Which features have a column that says where values are missing.
     levels : dict of int to Levels or None
         Of the features that hold text; None for one that is left out.
+    missing_share : ndarray, shape (n_features,), or None
+        The share of rows of the fit that lack a value; None where that is not known, as in an old file.
     """
 
     n_features: int
     fill: np.ndarray
     masked: np.ndarray
     levels: dict[int, Levels | None]
+    missing_share: np.ndarray | None = None
 
     @classmethod
     def learn(
-        cls, table: Table, missing: np.ndarray | None = None, counts: dict[int, Counter] | None = None
+        cls,
+        table: Table,
+        n_rows: int | None = None,
+        n_missing: np.ndarray | None = None,
+        counts: dict[int, Counter] | None = None,
     ) -> "TableEncoding":
         """Learn fills and levels; y is not looked at.
 
         Parameters
         ----------
         table : Table
-        missing : ndarray of bool, shape (n_features,), optional
-            Where there are missing numbers beyond those of the table, which is a sample then.
+        n_rows : int, optional
+            Rows of the whole table, where this one is a sample of it.
+        n_missing : ndarray of int, shape (n_features,), optional
+            How many of these lack a value.
         counts : dict of int to Counter, optional
-            How often there are texts, of which the table has a sample.
+            How often these have each text.
         """
-        n_features, masked = table.shape[1], table.missing
-        if missing is not None:
-            masked = masked | missing
-            masked[list(table.labels)] = False
+        n_features, n_rows = table.shape[1], table.shape[0] if n_rows is None else n_rows
+        n_missing = table.n_missing if n_missing is None else n_missing
+        is_number = np.ones(n_features, dtype=bool)
+        is_number[list(table.labels)] = False
         fill = np.zeros(n_features)
-        known = np.flatnonzero(masked)
+        known = np.flatnonzero((n_missing > 0) & is_number)
         if len(known):
             columns = table.numbers[:, known]
             empty = np.isnan(columns).all(axis=0)
@@ -64,7 +77,8 @@ class TableEncoding:
             levels = {j: Levels.learn(labels) for j, labels in table.labels.items()}
         else:
             levels = {j: Levels.of_counts(counts[j]) for j in table.labels}
-        return cls(n_features, fill, masked, levels)
+        masked = marks_missing(n_missing, n_rows) & is_number
+        return cls(n_features, fill, masked, levels, n_missing / n_rows)
 
     @property
     def is_plain(self) -> bool:
@@ -129,6 +143,40 @@ class TableEncoding:
                 made += ["one unit less", "not missing"][: 1 + int(self.masked[j])]
         return made
 
+    def missing_of(self) -> np.ndarray:
+        """Return for every column which one says where its values are missing, -1 where none does."""
+        ends, counts = np.cumsum(self.counts()), self.counts()
+        says = self.masked.copy()
+        for j, levels in self.levels.items():
+            says[j] = levels is not None and MISSING in levels.columns
+        return np.repeat(np.where(says, ends - 1, -1), counts)
+
+    def lacks_far_more(self, n_missing: np.ndarray, n_rows: int) -> np.ndarray:
+        """Return which features lack values in far more of some rows than in the fit, shape (n_features,).
+
+        That is in 5 rows at least, and in a share that is larger by more than 0.2 and by more than 4
+        standard errors.
+
+        Parameters
+        ----------
+        n_missing : ndarray of int, shape (n_features,)
+        n_rows : int
+        """
+        if self.missing_share is None or n_rows == 0:
+            return np.zeros(self.n_features, dtype=bool)
+        share = self.missing_share
+        by_chance = CHANCES * np.sqrt(share * (1 - share) / n_rows)
+        return (n_missing >= FEWEST_ROWS) & (n_missing / n_rows > share + np.maximum(FAR, by_chance))
+
+    def describe_fill(self, feature: int) -> str:
+        """Return in words what a missing value of a feature becomes."""
+        levels = self.levels.get(feature)
+        if levels is not None:
+            known = MISSING in levels.names
+            return "read as a value of its own" if known else f"read as {levels.names[0]!r}"
+        marked = " and marked as missing" if self.masked[feature] else ""
+        return f"filled with {self.fill[feature]:.4g}{marked}"
+
     def with_fill(self, features: np.ndarray, values: np.ndarray) -> "TableEncoding":
         """Return the encoding with what stands for missing numbers of some features."""
         fill = self.fill.copy()
@@ -139,7 +187,8 @@ class TableEncoding:
         """Return the encoding of some features alone."""
         place = {int(j): i for i, j in enumerate(features)}
         levels = {place[j]: found for j, found in self.levels.items() if j in place}
-        return TableEncoding(len(features), self.fill[features], self.masked[features], levels)
+        share = None if self.missing_share is None else self.missing_share[features]
+        return TableEncoding(len(features), self.fill[features], self.masked[features], levels, share)
 
     def apply(self, table: Table) -> Any:
         """Return the columns of a table, shape (n_samples, n_columns); no number is missing in them."""

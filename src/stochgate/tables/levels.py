@@ -11,6 +11,19 @@ FEWEST_ROWS = 5  # that a value needs for it: one seen less often can hardly be 
 OTHER, MISSING = "(other)", "(missing)"
 
 
+def marks_missing(n_missing: Any, n_samples: int) -> Any:
+    """Tell where a column says which values are missing: 5 rows lack a value at least, and 5 have one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stochgate.tables.levels import marks_missing
+    >>> marks_missing(np.array([0, 4, 5, 95, 96]), 100)
+    array([False, False,  True,  True, False])
+    """
+    return np.minimum(n_missing, n_samples - n_missing) >= FEWEST_ROWS
+
+
 def label(value: Any) -> str | None:
     """Return a value as text, None where it is missing; a whole number is written without a point.
 
@@ -42,9 +55,10 @@ class Levels:
 
     Rows of the first level, the most frequent one, are 0 in every column: a coefficient says how much
     another level differs from it. The 30 most frequent values with at least 5 rows have a level each (both
-    of two values always do), the others share one. A missing value is a level of its own where the fit has
-    missing values. A value that the fit did not see counts as one of the others, or where there are none as
-    the most frequent one; so does a missing value where the fit had none.
+    of two values always do), the others share one. Missing values are a level of their own where at least
+    5 rows of the fit lack a value and 5 have one; elsewhere a missing value counts as the most frequent
+    one. A value that the fit did not see counts as one of the others, or where there are none as the most
+    frequent one.
 
     Attributes
     ----------
@@ -71,7 +85,7 @@ class Levels:
         n_other = n_labels - n_missing - n_kept
         if n_other and (not kept or (n_other > n_kept and len(ranked) > MOST_LEVELS)):
             return None
-        pooled = [OTHER] * (n_other > 0) + [MISSING] * (n_missing > 0)
+        pooled = [OTHER] * (n_other > 0) + [MISSING] * bool(marks_missing(n_missing, n_labels))
         return cls((*kept[:1], *sorted(kept[1:]), *pooled))
 
     @property

@@ -35,15 +35,24 @@ class Table:
     @cached_property
     def missing(self) -> np.ndarray:
         """Which columns of numbers have a missing value, shape (n_features,)."""
+        found = self.n_missing > 0
+        found[list(self.labels)] = False
+        return found
+
+    @cached_property
+    def n_missing(self) -> np.ndarray:
+        """How many numbers or texts of each column are missing, shape (n_features,)."""
+        counts = self._count_nan()
+        for j, labels in self.labels.items():
+            counts[j] = sum(label is None for label in labels)
+        return counts
+
+    def _count_nan(self) -> np.ndarray:
         n_features = self.shape[1]
-        found = np.zeros(n_features, dtype=bool)
         values = self.numbers.data if sparse.issparse(self.numbers) else self.numbers
         with np.errstate(over="ignore", invalid="ignore"):
             if np.isfinite(values.sum(dtype=np.float64)):  # one pass in the usual case
-                return found
+                return np.zeros(n_features, dtype=np.int64)
         if sparse.issparse(self.numbers):
-            found[self.numbers.indices[np.isnan(values)]] = True
-        else:
-            found = np.isnan(values).any(axis=0)
-        found[list(self.labels)] = False
-        return found
+            return np.bincount(self.numbers.indices[np.isnan(values)], minlength=n_features)
+        return np.isnan(values).sum(axis=0)
