@@ -82,6 +82,10 @@ class Summary:
         and of the one without features ("none"); empty when lam was given.
     scores : dict of float
         The same in accuracy, R2 or Harrell's C.
+    other_scores : dict of dict of float
+        The same in what accuracy hides where classes are rare: of two classes "AUC", "sensitivity" (the
+        share of the second class, which stands in brackets, that is predicted right) and "specificity" (of
+        the first), of more "balanced accuracy".
     score_name : str
     n_folds : int
     n_kept : int
@@ -109,6 +113,7 @@ class Summary:
     n_kept: int = 0
     losses: dict[str, float] = field(default_factory=dict)
     scores: dict[str, float] = field(default_factory=dict)
+    other_scores: dict[str, dict[str, float]] = field(default_factory=dict)
     score_name: str = "score"
     headline: str | None = None
 
@@ -182,10 +187,15 @@ class Summary:
         lines = []
         for name, values in ((self.score_name, self.scores), ("loss", self.losses)):
             selected, every, none = (values.get(of, np.nan) for of in ("selected", "all", "none"))
-            if not np.isnan(selected + every):
-                own = f"{self.n_features} of {self.n_features_in} columns reach {selected:.3f}, "
-                own = own if self.n_features else ""
-                lines.append(f"held-out {name}: {own}all columns {every:.3f}, no column {none:.3f}")
+            if np.isnan(selected if self.headline and self.n_features else selected + every):
+                continue
+            reached = [f"{self.n_features} of {self.n_features_in} columns reach {selected:.3f}"]
+            reached = reached if self.n_features else []
+            others = {"all columns": every, "no column": none}
+            reached += [f"{of} {score:.3f}" for of, score in others.items() if not np.isnan(score)]
+            lines.append(f"held-out {name}: {', '.join(reached)}")
+            if name == self.score_name and self.n_features and self.other_scores:
+                lines.append(f"beside it: {say_others(self.other_scores, 'selected', 'all')}")
         return lines
 
     def _notes(self) -> list[str]:
@@ -203,6 +213,23 @@ class Summary:
         rows = self.features if isinstance(self.features, list) else self.features.to_dict("records")
         columns = zip(HEADER, *(_texts(row) for row in rows[:MOST_ROWS]), strict=True)
         return list(zip(*(column for column in columns if any(column[1:])), strict=True))
+
+
+def say_others(scores: dict[str, dict[str, float]], own: str, every: str) -> str:
+    """Return scores in a row, each with that of all columns where it is known.
+
+    Examples
+    --------
+    >>> from stochgate.explain.summary_table import say_others
+    >>> say_others({"AUC": {"model": 0.9, "all": 0.8}, "sensitivity (b)": {"model": 0.5}}, "model", "all")
+    'AUC 0.900 (all columns 0.800), sensitivity (b) 0.500'
+    """
+    parts = []
+    for name, values in scores.items():
+        of_all = values.get(every, _NAN)
+        beside = "" if np.isnan(of_all) else f" (all columns {of_all:.3f})"
+        parts.append(f"{name} {values[own]:.3f}{beside}")
+    return ", ".join(parts)
 
 
 def say_p(p: float) -> str:

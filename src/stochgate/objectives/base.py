@@ -188,6 +188,17 @@ class Objective(BaseEstimator, ABC):
     def score(self, output: Tensor, rows: Rows, weights: Tensor, learned: Learned) -> Tensor:
         """Return how well each model predicts the rows of weight, as people judge it, shape (n_models,)."""
 
+    def other_scores(
+        self, output: Tensor, rows: Rows, weights: Tensor, learned: Learned, facts: dict[str, Any]
+    ) -> dict[str, Tensor]:
+        """Return by name what is told beside `score`, each of shape (n_models,)."""
+        return {}
+
+    @classmethod
+    def other_scores_of(cls, model: Any, X: Any, y: Any, classes: np.ndarray) -> dict[str, float]:
+        """Return the same of any scikit-learn estimator; `classes` are those of all rows, sorted."""
+        return {}
+
     @staticmethod
     def _per(total: Tensor, loss: Tensor) -> Tensor:
         return torch.where(total > 0, loss / total.clamp_min(torch.finfo(total.dtype).tiny), torch.nan)
