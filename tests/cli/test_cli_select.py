@@ -110,7 +110,11 @@ def test_fdr_does_not_find_what_is_kept(run, table):
     assert set(chosen()) == {"x1", "x3"}
     write_noise()
     done = run("select", "t.csv", *predict("amount"), "--fdr", 0.05, "--keep", "x3")
-    done.succeeds("of 0.05: no column.", "1 of 4 features", "a larger --fdr")
+    done.succeeds(
+        "No column was found beside the kept ones at a false discovery rate of 0.05.",
+        "1 of 4 features",
+        "a larger --fdr",
+    )
     assert chosen("t-selected") == ["x3"]
 
 
@@ -128,13 +132,17 @@ def write_noise():
 def test_fdr_that_finds_nothing_says_why_and_writes_no_model(run, folder):
     write_noise()
     done = run("select", "t.csv", *predict("amount"), "--fdr", 0.05)
-    done.succeeds("Found at a false discovery rate of 0.05: no column. No feature was selected at fdr=0.05")
+    done.succeeds(
+        "No column was found at a false discovery rate of 0.05. No feature was selected at fdr=0.05"
+    )
     done.succeeds("a larger --fdr", "--k=k chooses k columns")
     assert "lam was given" not in done.text
     assert "signal" not in done.text
     assert done.text.count("No feature was selected") == 1
     page = (folder / "t-selected/report.html").read_text(encoding="utf-8")
-    assert "of 0.05: no column.</p>" in page
+    assert 'id="verdict">No column was found at a false discovery rate of 0.05.</p>' in page
+    assert "GatedRegressor(lam=" not in page
+    assert "halves of the rows" in page
     assert "A penalty was given" not in page
     assert sorted(path.name for path in (folder / "t-selected").iterdir()) == [
         "features.csv",
