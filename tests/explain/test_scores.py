@@ -173,3 +173,12 @@ def test_a_summary_tells_what_accuracy_hides():
     own = summary.other_scores["AUC"]
     assert own["none"] == 0.5 < own["selected"]
     assert f"beside it: AUC {own['selected']:.3f} (all columns {own['all']:.3f}), sens" in summary.text
+
+
+@pytest.mark.parametrize("class_weight", ["balanced", {0: 1, 1: 50}])
+def test_without_columns_the_most_common_class_is_told_whatever_classes_weigh(class_weight):
+    X, y = normal_columns(120, 4), (np.arange(120) % 10 == 0).astype(int)
+    X[:, 0] += 3 * y
+    model = GatedClassifier(network="linear", cv=3, training=short_training(), random_state=0)
+    model.set_params(class_weight=class_weight).fit(X, y)
+    assert model.summary().scores["none"] == pytest.approx(0.9)

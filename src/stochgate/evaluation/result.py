@@ -97,7 +97,8 @@ class Evaluation:
         own = f"{self.metric} {self.mean:.3f}" + ("" if np.isnan(self.sd) else f" ± {self.sd:.3f}")
         known = {"all columns": self.all_columns.mean(), "base rate": self.base_rate.mean()}
         rivals = "".join(f", {name} {score:.3f}" for name, score in known.items() if not np.isnan(score))
-        others = f"; {self._say_others()}" if self.other_scores else ""
+        named = [f"{name} {means['score']:.3f}" for name, means in self.other_scores.items()]
+        others = f"; {', '.join(named)}" if named else ""
         return f"Honest score: {own} on rows that took no part in the choice{rivals}{others}."
 
     def _say_others(self) -> str:

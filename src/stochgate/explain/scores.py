@@ -78,7 +78,10 @@ def _of_recipe(
 
 def _of_nothing(problem: Problem, folds: np.ndarray) -> dict[str, float]:
     weights, test = problem.fold_weights(folds)
-    output, learned = problem.base_output(weights)
+    objective, rows = problem.objective, problem.target.rows
+    learned = objective.learn(rows, weights)
+    base = objective.base_of_score(rows, weights, learned)
+    output = base.unsqueeze(1).expand(-1, weights.shape[1], -1)
     return _mean_scores(problem, output, test, learned)
 
 

@@ -118,6 +118,10 @@ class Objective(BaseEstimator, ABC):
     def base(self, rows: Rows, weights: Tensor, learned: Learned) -> Tensor:
         """Return the best constant output, shape (n_models, n_outputs)."""
 
+    def base_of_score(self, rows: Rows, weights: Tensor, learned: Learned) -> Tensor:
+        """Return the best constant output as `score` counts rows, which knows no weights of classes."""
+        return self.base(rows, weights, learned)
+
     @abstractmethod
     def loss(self, output: Tensor, rows: Rows, weights: Tensor, learned: Learned) -> Tensor:
         """Return the summed loss of each model, shape (n_models,).

@@ -123,6 +123,9 @@ class Classification(Objective):
             return log_share[:, 1:] - log_share[:, :1]
         return log_share - log_share.mean(1, keepdim=True)
 
+    def base_of_score(self, rows: Rows, weights: Tensor, learned: Learned) -> Tensor:  # noqa: D102
+        return self.base({"label": rows["label"]}, weights, {})
+
     def loss(  # noqa: D102
         self, output: Tensor, rows: Rows, weights: Tensor, learned: Learned
     ) -> Tensor:

@@ -107,7 +107,9 @@ def check_scoring(name: str, data: Data) -> None:
             warnings.simplefilter("ignore")
             usable = np.isfinite(get_scorer(name)(dummy.fit(rows, data.y), rows, data.y))
         reason = "the score is not a number"
-    except (ValueError, TypeError, AttributeError) as error:
+    except AttributeError:
+        usable, reason = False, "it is for classes"
+    except (ValueError, TypeError) as error:
         usable, reason = False, str(error).split("\n")[0].rstrip(".")
     if not usable:
         raise UsageError(f"--scoring {name} cannot judge this {data.task}: {reason}; choose another.")

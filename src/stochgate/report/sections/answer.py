@@ -54,15 +54,15 @@ def _facts(data: dict[str, Any]) -> Html | None:
     spread = None if honest is None else honest["sd"]
     splits = "" if spread is None else f" ± {number(spread)} over {len(honest['scores'])} splits"
     facts = [(number(scores.get("selected")), own, f"{where}{splits}")]
+    facts += [
+        (number(scores.get("all")), f"{score}, all columns", where),
+        (number(scores.get("none")), f"{score}, no column", data["asked"]["base"]),
+    ]
     for name, of in told["other_scores"].items():
         every = of.get("all")
         facts.append(
             (number(of.get("selected")), name, "" if every is None else f"all columns {number(every)}")
         )
-    facts += [
-        (number(scores.get("all")), f"{score}, all columns", where),
-        (number(scores.get("none")), f"{score}, no column", data["asked"]["base"]),
-    ]
     facts = [fact for fact in facts if fact[0] != UNKNOWN]
     if chosen["fdr"] is not None:
         found = sum(row["q_value"] is not None for row in chosen["features"])
