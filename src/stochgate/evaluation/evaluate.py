@@ -61,7 +61,8 @@ def evaluate(
         Weights of the rows in the fit. Held-out rows count alike, but those of weight 0 are left out.
     scoring : str or callable, optional
         One metric as scikit-learn names it; by default `model.score`. Name it where that is another than
-        accuracy, R2 or the concordance index, so that the base rate is scored alike.
+        accuracy, R2 or the concordance index, so that the base rate is scored alike. Of classes, what
+        accuracy hides is told beside it (`Evaluation.other_scores`).
     without_selection : estimator, optional
         What "all columns" is. By default, for models of this library and pipelines that end in one, the
         model with every gate open, its network (of those that take the columns as they are) and its

@@ -12,8 +12,8 @@ FLATTERS = (
     "not seen."
 )
 FLATTERS_STILL = (
-    "Careful: these are the rows the model learnt from, so this flatters. The evaluation has no "
-    "prediction of each row once."
+    "Careful: these are the rows the model learnt from, so this flatters. The evaluation kept "
+    "no prediction of each row."
 )
 
 FLATTER_A_LITTLE = (
