@@ -48,6 +48,8 @@ class Evaluation:
         In how many folds a feature was selected.
     overlap : float
         Mean Jaccard overlap of the folds' supports (`stochgate.metrics.support_overlap`); NaN without.
+    headline : str
+        The scores in a sentence.
     """
 
     metric: str
