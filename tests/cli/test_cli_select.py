@@ -1,6 +1,7 @@
 """`select`, `report` and `path` from a file to files; every option changes something."""
 
 import html
+import json
 import re
 from pathlib import Path
 
@@ -103,7 +104,37 @@ def test_fdr_chooses_with_error_control(run, table):
     assert done.out.count("Found at a false discovery rate of 0.2") == 1
     assert 'id="verdict">Found at a false discovery rate of 0.2: ' in page
     assert "it was asked for" not in page
-    assert stochgate.load("table-selected/model.safetensors").feature_names_in_.tolist() == ["x1"]
+    loaded = stochgate.load("table-selected/model.safetensors")
+    assert loaded.feature_names_in_.tolist() == ["x1"]
+    assert loaded.summary().verdict is None
+    assert loaded.summary().features["q_value"][0] == features["q_value"][0]
+
+
+def test_with_fdr_everything_tells_what_the_selector_did(run, table):
+    done = run("select", table, *predict("amount"), "--fdr", 0.2)
+    frame = make_frame()
+    X = frame[["x0", "x1", "x2", "x3"]]
+    selector = stochgate.StabilitySelector(
+        stochgate.GatedRegressor(**SHORT, random_state=0), fdr=0.2, random_state=0
+    ).fit(X, frame["amount"])
+    features = pd.read_csv("table-selected/features.csv")
+    assert features["frequency"][0] == selector.selection_frequency_[1]
+    assert features["q_value"][0] == pytest.approx(selector.q_values_[1], rel=1e-3)
+    done.succeeds("frequency: share of the 50 halves of the rows that select", "feature gate frequency q")
+    page = Path("table-selected/report.html").read_text(encoding="utf-8")
+    data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.S)[1])
+    shown = {data["names"][each["feature"]]: each for each in data["stability"]["features"]}
+    for name, frequency, q in zip(X, selector.selection_frequency_, selector.q_values_, strict=True):
+        if name in shown:
+            assert (shown[name]["frequency"], shown[name]["q_value"]) == pytest.approx(
+                (frequency, q), rel=1e-3
+            )
+    assert data["chosen"]["features"][0]["q_value"] == features["q_value"][0]
+    code = data["repeat"]["code"]
+    assert "selector = StabilitySelector(estimator=GatedRegressor(" in code
+    assert "callbacks" not in code
+    assert "found = X.loc[:, selector.get_support()]" in code
+    assert "columns found" in page
 
 
 def test_fdr_does_not_find_what_is_kept(run, table):
@@ -112,7 +143,11 @@ def test_fdr_does_not_find_what_is_kept(run, table):
     assert set(chosen()) == {"x1", "x3"}
     write_noise()
     done = run("select", "t.csv", *predict("amount"), "--fdr", 0.05, "--keep", "x3")
-    done.succeeds("of 0.05: no column.", "1 of 4 features", "a larger --fdr")
+    done.succeeds(
+        "No column was found beside the kept ones at a false discovery rate of 0.05.",
+        "1 of 4 features",
+        "a larger --fdr",
+    )
     assert chosen("t-selected") == ["x3"]
 
 
@@ -130,13 +165,17 @@ def write_noise():
 def test_fdr_that_finds_nothing_says_why_and_writes_no_model(run, folder):
     write_noise()
     done = run("select", "t.csv", *predict("amount"), "--fdr", 0.05)
-    done.succeeds("Found at a false discovery rate of 0.05: no column. No feature was selected at fdr=0.05")
+    done.succeeds(
+        "No column was found at a false discovery rate of 0.05. No feature was selected at fdr=0.05"
+    )
     done.succeeds("a larger --fdr", "--k=k chooses k columns")
     assert "lam was given" not in done.text
     assert "signal" not in done.text
     assert done.text.count("No feature was selected") == 1
     page = (folder / "t-selected/report.html").read_text(encoding="utf-8")
-    assert "of 0.05: no column.</p>" in page
+    assert 'id="verdict">No column was found at a false discovery rate of 0.05.</p>' in page
+    assert "GatedRegressor(lam=" not in page
+    assert "halves of the rows" in page
     assert "A penalty was given" not in page
     assert sorted(path.name for path in (folder / "t-selected").iterdir()) == [
         "features.csv",
@@ -192,6 +231,47 @@ def test_evaluate_adds_the_honest_score(run, table):
     assert "on held-out rows, 5 folds" not in run("select", table, *KIND).text
     done = run("select", table, *KIND, "--evaluate", "--force")
     done.succeeds("accuracy on held-out rows, 5 folds", "all columns", "base rate")
+
+
+def test_the_honest_score_leads(run, table):
+    done = run("select", table, *KIND, "--evaluate")
+    results = done.out[done.out.index("Classification") :].split("\n\n")[1]
+    honest = re.match(r"Honest score: accuracy (0\.\d+) ± .* no part in the choice.*; AUC 0", results)[1]
+    done.succeeds("sensitivity (up) ", "specificity (down) ", "so they flatter; the first line has")
+    assert "gives the honest score" not in done.text
+    page = Path("table-selected/report.html").read_text(encoding="utf-8")
+    facts = re.search(r'<dl class="facts">(.*?)</dl>', page, re.S)[1]
+    assert facts.startswith(f'<div class="own"><dt>accuracy, honest score</dt><dd>{honest}')
+    assert "chosen columns" not in facts
+    assert f"accuracy {honest} on rows that took no part" in re.search(r'id="verdict">(.*?)</p>', page)[1]
+    assert "--evaluate on the command line" not in page
+
+
+def test_scoring_and_class_weights_can_be_chosen(run, table):
+    done = run("select", table, *KIND, "--evaluate", "--scoring", "roc_auc", "--class-weight", "balanced")
+    done.succeeds("Honest score: roc_auc ", "; accuracy 0.", "roc_auc on held-out rows, 5 folds")
+    page = Path("table-selected/report.html").read_text(encoding="utf-8")
+    assert "AUC, honest score" in page
+    assert "class_weight=&#x27;balanced&#x27;" in page
+    run(
+        "select", table, *predict("amount"), "--fdr", 0.2, "--evaluate", "--scoring", "r2", "--force"
+    ).succeeds("Honest score: r2 ")
+
+
+@pytest.mark.parametrize(
+    ("targets", "options", "words"),
+    [
+        (("kind",), ("--scoring", "roc_auc"), "--scoring judges what --evaluate does"),
+        (("kind",), ("--evaluate", "--scoring", "rocauc"), "did you mean roc_auc"),
+        (("kind",), ("--evaluate", "--scoring", "f1"), "--scoring f1 cannot judge this classification: "),
+        (("amount",), ("--evaluate", "--scoring", "roc_auc"), "this regression: it is for classes"),
+        (("months", "died"), ("--evaluate", "--scoring", "r2"), "judged by its concordance index"),
+        (("amount",), ("--class-weight", "balanced"), "--class-weight is for classes"),
+        (("kind",), ("--class-weight", "even"), "--class-weight is 'even': give balanced"),
+    ],
+)
+def test_a_score_or_a_weight_that_does_not_fit_is_refused_at_once(run, table, targets, options, words):
+    run("select", table, *predict(*targets), *options).refuses(2, words)
 
 
 def test_row_groups_stay_together(run, table, monkeypatch):

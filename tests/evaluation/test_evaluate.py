@@ -14,6 +14,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.feature_selection import SelectKBest, VarianceThreshold
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import fbeta_score, make_scorer
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -27,7 +28,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.utils.parallel import Parallel
 
-from problems import ESTIMATORS, as_frame, make_problem, short_training, survival_times, two_classes
+from problems import (
+    ESTIMATORS,
+    as_frame,
+    make_problem,
+    short_training,
+    survival_times,
+    three_classes,
+    two_classes,
+)
 from stochgate import GatedClassifier, GatedCox, GatedRegressor, StabilitySelector, Training, evaluate
 from stochgate.datasets import make_noise
 from stochgate.evaluation.outer_fold import _open_all
@@ -335,6 +344,41 @@ def test_scoring_is_used_for_all_three():
     assert (found.scores > 0.9).all()
     assert (found.all_columns > 0.8).all()
     assert str(found).startswith("roc_auc")
+
+
+def test_a_scorer_is_called_what_it_is():
+    X, y = two_classes()
+    scorer = make_scorer(fbeta_score, beta=2)
+    found = evaluate(short_model(), X, y, cv=FOLDS, scoring=scorer)
+    assert found.metric == repr(scorer)
+    assert found.metric.startswith("make_scorer(fbeta_score")
+
+
+def test_rare_classes_cannot_hide_in_the_accuracy():
+    X, y = two_classes()
+    model = short_model()
+    found = evaluate(model, X, y, cv=FOLDS)
+    assert list(found.other_scores) == ["AUC", "sensitivity (1)", "specificity (0)"]
+    for name, scorer in (("AUC", "roc_auc"), ("sensitivity (1)", "recall")):
+        theirs = cross_val_score(model, X, y, cv=FOLDS, scoring=scorer).mean()
+        assert found.other_scores[name]["score"] == pytest.approx(theirs)
+    assert found.other_scores["AUC"]["base_rate"] == 0.5
+    assert f"beside it: AUC {found.other_scores['AUC']['score']:.3f} (all columns" in str(found)
+    assert found.headline.startswith(
+        f"Honest score: accuracy {found.mean:.3f} ± {found.sd:.3f} on rows that"
+    )
+    by_auc = evaluate(model, X, y, cv=FOLDS, scoring="roc_auc")
+    assert list(by_auc.other_scores) == ["accuracy", "sensitivity (1)", "specificity (0)"]
+    assert by_auc.other_scores["accuracy"]["score"] == pytest.approx(found.mean)
+
+
+def test_several_classes_have_a_balanced_accuracy():
+    X, y = three_classes()
+    model = short_model()
+    found = evaluate(model, X, y, cv=FOLDS)
+    theirs = cross_val_score(model, X, y, cv=FOLDS, scoring="balanced_accuracy").mean()
+    assert found.other_scores["balanced accuracy"]["score"] == pytest.approx(theirs)
+    assert evaluate(short_model(GatedRegressor), X, y, cv=FOLDS).other_scores == {}
 
 
 # ---- models of others

@@ -5,7 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from sklearn.metrics import accuracy_score, r2_score
+from sklearn.metrics import (
+    accuracy_score,
+    balanced_accuracy_score,
+    r2_score,
+    recall_score,
+    roc_auc_score,
+)
 from sklearn.model_selection import LeaveOneOut
 
 from problems import ESTIMATORS, make_problem, normal_columns, short_training, three_classes
@@ -121,7 +127,7 @@ def test_kept_columns_are_open_where_nothing_else_is_selected():
     )
     model.fit(X, y)
     choice = replace(model._choice, opened=np.zeros_like(model._choice.opened), added=False)
-    assert held_out_scores(choice)["selected"] > 0.9
+    assert held_out_scores(choice)["R2"]["selected"] > 0.9
 
 
 def test_folds_that_can_not_be_judged_are_left_out():
@@ -139,3 +145,40 @@ def test_a_summary_calls_no_callbacks():
     n_calls = len(calls)
     model.summary()
     assert len(calls) == n_calls > 0
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_scores_beside_accuracy_are_scikit_learns(n_classes):
+    rng = np.random.default_rng(0)
+    y, output = rng.integers(0, n_classes, 60), rng.normal(size=(2, 60, 1 if n_classes == 2 else 3))
+    objective, weights = Classification(), torch.from_numpy(WEIGHTS)
+    target = objective.encode(np.array(["a", "b", "c"])[y])
+    found = objective.other_scores(torch.from_numpy(output), target.rows, weights, {}, target.facts)
+    told = (output[..., 0] > 0) if n_classes == 2 else output.argmax(2)
+    for i, weight in enumerate(WEIGHTS):
+        if n_classes == 3:
+            theirs = {"balanced accuracy": balanced_accuracy_score(y, told[i], sample_weight=weight)}
+        else:
+            recalls = [recall_score(y, told[i], pos_label=k, sample_weight=weight) for k in (1, 0)]
+            theirs = {"AUC": roc_auc_score(y, output[i, :, 0], sample_weight=weight)}
+            theirs |= dict(zip(("sensitivity (b)", "specificity (a)"), recalls, strict=True))
+        assert {name: float(values[i]) for name, values in found.items()} == pytest.approx(theirs)
+
+
+def test_a_summary_tells_what_accuracy_hides():
+    X, y = make_problem(GatedClassifier)
+    summary = GatedClassifier(network="linear", cv=3, training=short_training(), random_state=0)
+    summary = summary.fit(X, y).summary()
+    assert list(summary.other_scores) == ["AUC", "sensitivity (1)", "specificity (0)"]
+    own = summary.other_scores["AUC"]
+    assert own["none"] == 0.5 < own["selected"]
+    assert f"beside it: AUC {own['selected']:.3f} (all columns {own['all']:.3f}), sens" in summary.text
+
+
+@pytest.mark.parametrize("class_weight", ["balanced", {0: 1, 1: 50}])
+def test_without_columns_the_most_common_class_is_told_whatever_classes_weigh(class_weight):
+    X, y = normal_columns(120, 4), (np.arange(120) % 10 == 0).astype(int)
+    X[:, 0] += 3 * y
+    model = GatedClassifier(network="linear", cv=3, training=short_training(), random_state=0)
+    model.set_params(class_weight=class_weight).fit(X, y)
+    assert model.summary().scores["none"] == pytest.approx(0.9)

@@ -8,8 +8,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from report_models import HOSTILE
+from sklearn.base import clone
 from wide_model import N_COLUMNS, WideModel
 
+from problems import as_frame, two_classes
+from stochgate import GatedClassifier, StabilitySelector, Training
 from stochgate.explain.summary_table import say_p
 from stochgate.report import collect, render, write_report
 from stochgate.report.elements import Html, join, table, tag
@@ -274,6 +277,54 @@ def test_a_headline_explains_all_that_was_found(get):
     assert "signal" not in words
     assert "asked for settles the number" in words
     assert "always" not in Reader(found.page).texts["stability"]
+
+
+def test_a_page_with_a_selector_tells_what_it_did():
+    X, y = two_classes()
+    X = as_frame(X)
+    model = GatedClassifier(network="linear", training=Training(n_steps=60, n_snapshots=5), random_state=0)
+    selector = StabilitySelector(model, fdr=0.2, n_pairs=10, random_state=0).fit(X, y)
+    found = X.loc[:, selector.get_support()]
+    model = clone(model).set_params(always_keep=list(found)).fit(found, y)
+    data = collect(model, found, y, selector=selector)
+    texts, words = Reader(render(data)).texts, words_of(render(data))
+    assert data["chosen"]["headline"].startswith("Found at a false discovery rate of 0.2: 'b' (q ")
+    assert f"columns found {found.shape[1]} of 6 at a false discovery rate of 0.2" in words
+    assert "20 of 20" in texts["features"]
+    for name, q in zip(X, selector.q_values_, strict=True):
+        if name in texts["stability"].split():
+            assert f"{q:.2g}" in texts["stability"]
+    assert "signal" not in words
+    assert "always" not in texts["features"]
+    scope = {"X": X, "y": y, "Training": Training}
+    exec(data["repeat"]["code"], scope)
+    assert np.array_equal(scope["selector"].support_, selector.support_)
+    assert np.array_equal(scope["model"].predict(found), model.predict(found))
+    assert model.summary().headline is None
+    with pytest.raises(ValueError, match="give one with fdr"):
+        collect(model, found, y, selector=StabilitySelector(model).fit(found, y))
+
+
+def test_the_honest_score_is_the_first_fact_and_in_the_verdict(get):
+    found = get("judged")
+    honest, words = number(found.evaluation.mean), words_of(found.page)
+    told = words.split(" Asked:")[0]
+    assert f"(accuracy {honest} on rows that took no part in the choice" in told
+    assert re.search(r"accuracy, honest score (\S+)", told)[1] == honest
+    assert "accuracy, chosen columns" not in told
+    assert told.index("accuracy, honest score") < told.index("accuracy, no column") < told.rindex("AUC ")
+    flattering = number(found.data["chosen"]["scores"]["selected"])
+    assert f"the chosen columns reach accuracy {flattering}, which flatters" in words
+    assert "how often the model tells which is which" in words
+
+
+def test_no_honest_gain_over_nothing_is_no_tie_with_all_columns(get):
+    found = get("judged")
+    data = json.loads(json.dumps(found.data))
+    data["honest"] |= {"mean": 0.5, "all_columns": 0.5, "base_rate": 0.6}
+    said = say_verdict(data["chosen"], data["honest"])
+    assert "reach accuracy 0.500 on rows that took no part in the choice, all columns 0.500" in said
+    assert "as well as" not in said
 
 
 BASE = {"n_columns": 50, "score_name": "accuracy", "lam": 0.2, "losses": {}, "headline": None}

@@ -124,7 +124,7 @@ def report(request: Request) -> None:
 
 @app.command()
 @takes_request(
-    without=("k", "alpha", "fdr", "evaluate"),
+    without=("k", "alpha", "fdr", "evaluate", "scoring"),
     out="The table; by default path.csv.",
 )
 def path(request: Request) -> None:

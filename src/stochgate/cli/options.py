@@ -46,6 +46,10 @@ _EVALUATE_HELP = (
     "Also judge the whole procedure on unseen rows, against all columns and the base rate; takes about "
     "five times as long."
 )
+_SCORING_HELP = (
+    "With --evaluate: the score, as scikit-learn names it, such as roc_auc or balanced_accuracy."
+)
+_WEIGHT_HELP = "With 'balanced' every class counts alike, however rare it is."
 OPTIONS: dict[str, Any] = {
     "data": DATA,
     "target": _of(_WHAT, "--target", "-t", metavar="COLUMN", help="The column to predict."),
@@ -64,6 +68,8 @@ OPTIONS: dict[str, Any] = {
     "seed": typer.Option("--seed", metavar="N", help="Equal seeds give equal results."),
     "device": typer.Option("--device", metavar="NAME", help="auto, cpu, cuda or cuda:1."),
     "evaluate": typer.Option("--evaluate", help=_EVALUATE_HELP),
+    "scoring": typer.Option("--scoring", metavar="NAME", help=_SCORING_HELP),
+    "class_weight": _of(_WHAT, "--class-weight", metavar="WEIGHT", help=_WEIGHT_HELP),
     "out": typer.Option("--out", "-o", metavar="PATH"),
     "force": FORCE,
     "quiet": QUIET,

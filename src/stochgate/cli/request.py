@@ -37,6 +37,9 @@ class Request:
     seed : int
     device : str
     evaluate : bool
+    scoring : str or None
+        What scikit-learn calls the score of `evaluate`.
+    class_weight : {"balanced"} or None
     out : Path or None
     force, quiet : bool
 
@@ -65,6 +68,8 @@ class Request:
     seed: int = 0
     device: str = "auto"
     evaluate: bool = False
+    scoring: str | None = None
+    class_weight: str | None = None
     out: Path | None = None
     force: bool = False
     quiet: bool = False
@@ -99,6 +104,10 @@ class Request:
                 "--fdr takes rows for independent, which those of --row-groups are not: leave out one of "
                 "them, or give one row per group."
             )
+        if self.scoring is not None and not self.evaluate:
+            raise UsageError("--scoring judges what --evaluate does: give both, or leave --scoring out.")
+        if self.class_weight not in (None, "balanced"):
+            raise UsageError(f"--class-weight is '{self.class_weight}': give balanced, or leave it out.")
         if not 0 <= self.seed < 2**32:
             raise UsageError(f"--seed is {self.seed}: give a number from 0 to {2**32 - 1}.")
 

@@ -16,10 +16,16 @@ from stochgate.cli.table.data import Data
 from stochgate.cli.text import count, plain, shorten
 from stochgate.cli.work.demo import DemoResult
 from stochgate.cli.work.select import MODEL, Found
+from stochgate.evaluation.evaluate import Evaluation
 from stochgate.explain.by_size import best_by_size
+from stochgate.explain.summary_table import HONEST, Summary
 
 WIDTH_OF_FILES = 120  # where the output goes to no terminal
 LONGEST_CELL = 80
+_SEEN = (
+    "The numbers of this summary come from the rows that made the choice, so they flatter; the first line "
+    "has the honest score."
+)
 _AS_OPTIONS = {  # what is called otherwise in Python
     "evaluate(model, X, y) gives": "select --evaluate gives",
     "n_features_to_select=k": "--k=k",
@@ -83,20 +89,26 @@ class Screen:
             for text in found.remarks:
                 self.say(f"  - {text}", style="yellow")
             self.say("  (--exclude leaves columns out.)", style="yellow")
-        head, cells = found.summary._head(), found.summary._cells()
+        self._show_summary(found.summary, found.evaluation)
+        if found.evaluation is not None:
+            self.results.print()
+            for line in str(found.evaluation).splitlines():
+                self.results.print(Text(plain(line)))
+
+    def _show_summary(self, summary: Summary, evaluation: Evaluation | None) -> None:
+        """Print the honest score, if any, and then what the choice says of itself."""
+        head, cells = summary._head(), summary._cells()
         self.results.print()
-        for i, line in enumerate(head):
+        lines = head if evaluation is None else [evaluation.headline, *head]
+        for i, line in enumerate(lines):
             self.say(line, style="bold" if i == 0 else "")
         if len(cells) > 1:
             self.table(cells[0], cells[1:])
-        for line in found.summary._notes():
-            for name, option in _AS_OPTIONS.items():
+        told = {} if evaluation is None else {HONEST: _SEEN}
+        for line in summary._notes():
+            for name, option in {**told, **_AS_OPTIONS}.items():
                 line = line.replace(name, option)
             self.results.print(Text(plain(line), style="dim"))
-        if found.evaluation is not None:
-            self.results.print()
-            for i, line in enumerate(str(found.evaluation).splitlines()):
-                self.results.print(Text(plain(line), style="bold" if i == 0 else ""))
 
     def show_written(self, paths: Sequence[Path]) -> None:
         """Print which files there are now, and what can be done with them."""

@@ -23,6 +23,7 @@ class GatedClassifier(ClassifierMixin, GatedEstimator):
     ----------
     %(lam)s
     class_weight : "balanced", mapping or None, default=None
+        What the rows of each class weigh in training; "balanced" makes all classes weigh alike.
     %(parameters)s
 
     Attributes

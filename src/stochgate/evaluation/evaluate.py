@@ -64,7 +64,8 @@ def evaluate(
     scoring : str or callable, optional
         One metric as scikit-learn names it; by default `model.score`, or the `scoring` of a model that has
         its own, such as a search. Name it where a model scores itself otherwise by another metric than
-        accuracy, R2 or the concordance index, so that the base rate is scored alike.
+        accuracy, R2 or the concordance index, so that the base rate is scored alike. Of classes, what
+        accuracy hides is told beside it (`Evaluation.other_scores`).
     without_selection : estimator, optional
         What "all columns" is. By default, for models of this library and pipelines that end in one, the
         model with every gate open, its network (of those that take the columns as they are) and its

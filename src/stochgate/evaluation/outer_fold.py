@@ -49,6 +49,8 @@ class JudgedFold:
     Attributes
     ----------
     score, all_columns, base_rate : float
+    other_scores : dict of dict of float
+        What is told beside these, by the names of the three and then by its own.
     columns : list of str
         What the model selects from: the columns of X, or those that a pipeline makes of them.
     support : ndarray of bool, shape (n_columns,), or None
@@ -61,6 +63,7 @@ class JudgedFold:
     score: float
     all_columns: float
     base_rate: float
+    other_scores: dict[str, dict[str, float]]
     columns: list[str]
     support: np.ndarray | None
     rows: np.ndarray
@@ -82,13 +85,22 @@ def judge_fold(
         score = float(rivals.scorer(fitted, judge.X, judge.y))
         warnings.filterwarnings("ignore", message=SAID_ONCE)
         other = _without_selection(rivals, fitted, learn, len(names), checkpoint)
-        all_columns = float("nan") if other is None else float(rivals.scorer(other, judge.X, judge.y))
-        base_rate = _base_rate(rivals, learn, judge)
+        dummy = _without_features(learn)
+        models = {"score": fitted, "all_columns": other, "base_rate": dummy}
+        scores = {"score": score} | {
+            name: float("nan") if model is None else float(rivals.scorer(model, judge.X, judge.y))
+            for name, model in models.items()
+            if model is not fitted
+        }
+        constant = getattr(judge.objective, "constant_score", None)
+        if constant is not None and rivals.scores_itself:
+            scores["base_rate"] = constant
         columns, support = _selection(fitted, judge.X, names)
         return JudgedFold(
-            score=score,
-            all_columns=all_columns,
-            base_rate=base_rate,
+            **scores,
+            other_scores={
+                name: judge.other_scores(model) for name, model in models.items() if model is not None
+            },
             columns=columns,
             support=support,
             rows=test,
@@ -175,18 +187,10 @@ def _open_all(model: Any, n_columns: int) -> Any:
     return clone(model).set_params(**{prefix + name: value for name, value in changes.items()})
 
 
-def _base_rate(rivals: Rivals, learn: Rows, judge: Rows) -> float:
-    """Return the score of the prediction that uses no feature; NaN where it is not known."""
-    objective = learn.objective
-    if objective is None:
-        return float("nan")
-    if objective.constant_score is not None and rivals.scores_itself:
-        return objective.constant_score
-    dummy = objective.model_without_features()
-    if dummy is None:
-        return float("nan")
-    dummy.fit(learn.X, learn.y, sample_weight=learn.weights)
-    return float(rivals.scorer(dummy, judge.X, judge.y))
+def _without_features(learn: Rows) -> Any:
+    """Return the fitted prediction that uses no feature, None where there is none."""
+    dummy = None if learn.objective is None else learn.objective.model_without_features()
+    return None if dummy is None else dummy.fit(learn.X, learn.y, sample_weight=learn.weights)
 
 
 def _selection(fitted: Any, X: Any, names: list[str]) -> tuple[list[str], np.ndarray | None]:

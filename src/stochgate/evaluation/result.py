@@ -1,6 +1,6 @@
 """What an evaluation found, and how it is made of its folds."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from stochgate.metrics import support_overlap
 from stochgate.objectives import Objective
 
 _MOST_NAMES = 10
+_OWN_NAMES = {"roc_auc": "AUC", "balanced_accuracy": "balanced accuracy"}  # of scikit-learn's metrics
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,7 @@ class Evaluation:
     Attributes
     ----------
     metric : str
+        As `scoring` names it: a name, or what a scorer is made of.
     scores : ndarray, shape (n_folds,)
         Of the model, on rows that took no part in its selection or training; higher is better.
     all_columns : ndarray, shape (n_folds,)
@@ -33,6 +35,12 @@ class Evaluation:
     predictions : ndarray, shape (n_samples, ...), or None
         What was predicted for each row by the model that had not seen it; None unless every row was left
         out once.
+    other_scores : dict of dict of float
+        For classes, what accuracy hides where some are rare, as means over the folds: of two classes
+        "AUC", "sensitivity" (the share of the second class, which stands in brackets, that is predicted
+        right) and "specificity" (of the first), of more "balanced accuracy"; and "accuracy" beside another
+        metric. Each has "score", "all_columns" and "base_rate", as far as they are known. Empty for other
+        targets, and for a table that is read block by block.
     mean, sd, standard_error : float
         Of `scores`. Folds share rows to learn from, so that the standard error is somewhat too small.
     n_selected : ndarray of int, shape (n_folds,), or None
@@ -40,6 +48,8 @@ class Evaluation:
         In how many folds a feature was selected.
     overlap : float
         Mean Jaccard overlap of the folds' supports (`stochgate.metrics.support_overlap`); NaN without.
+    headline : str
+        The scores in a sentence.
     """
 
     metric: str
@@ -49,6 +59,7 @@ class Evaluation:
     supports: np.ndarray | None
     feature_names: list[str]
     predictions: np.ndarray | None = None
+    other_scores: dict[str, dict[str, float]] = field(default_factory=dict)
 
     @property
     def mean(self) -> float:
@@ -82,6 +93,24 @@ class Evaluation:
             return float("nan")
         return support_overlap(list(self.supports))
 
+    @property
+    def headline(self) -> str:
+        """The scores in a sentence."""
+        own = f"{self.metric} {self.mean:.3f}" + ("" if np.isnan(self.sd) else f" ± {self.sd:.3f}")
+        known = {"all columns": self.all_columns.mean(), "base rate": self.base_rate.mean()}
+        rivals = "".join(f", {name} {score:.3f}" for name, score in known.items() if not np.isnan(score))
+        named = [f"{name} {means['score']:.3f}" for name, means in self.other_scores.items()]
+        others = f"; {', '.join(named)}" if named else ""
+        return f"Honest score: {own} on rows that took no part in the choice{rivals}{others}."
+
+    def _say_others(self) -> str:
+        parts = []
+        for name, means in self.other_scores.items():
+            of_all = means.get("all_columns", np.nan)
+            beside = "" if np.isnan(of_all) else f" (all columns {of_all:.3f})"
+            parts.append(f"{name} {means['score']:.3f}{beside}")
+        return ", ".join(parts)
+
     def to_frame(self) -> Any:
         """Return one row per fold, as a pandas DataFrame."""
         try:
@@ -101,7 +130,8 @@ class Evaluation:
             if not np.isnan(scores).all():
                 sd = _sd(scores)
                 lines.append(f"  {name:<12}{scores.mean():8.3f}{sd:8.3f}{sd / np.sqrt(n_folds):8.3f}")
-        return "\n".join(lines + self._describe_selection())
+        others = [f"beside it: {self._say_others()}"] if self.other_scores else []
+        return "\n".join(lines + others + self._describe_selection())
 
     def _describe_selection(self) -> list[str]:
         """Return the lines that say what was selected."""
@@ -142,16 +172,35 @@ def join_folds(
         Rows that were left out, where their predictions are known.
     """
     feature_names, supports = _join_selections(folds, names)
-    own = "score" if objective is None else objective.metric_name
+    metric = _name_metric(scoring, objective)
     return Evaluation(
-        metric=scoring if isinstance(scoring, str) else getattr(scoring, "__name__", own),
+        metric=metric,
         scores=np.array([fold.score for fold in folds]),
         all_columns=np.array([fold.all_columns for fold in folds]),
         base_rate=np.array([fold.base_rate for fold in folds]),
         supports=supports,
         feature_names=feature_names,
         predictions=None if n_samples is None else _join_predictions(folds, n_samples),
+        other_scores=_join_other_scores(folds, metric),
     )
+
+
+def _name_metric(scoring: Any, objective: type[Objective] | None) -> str:
+    """Return what the scores are; a scorer without a name is called as its code is."""
+    if scoring is None:
+        return "score" if objective is None else objective.metric_name
+    return scoring if isinstance(scoring, str) else getattr(scoring, "__name__", repr(scoring))
+
+
+def _join_other_scores(folds: list[JudgedFold], metric: str) -> dict[str, dict[str, float]]:
+    """Return by the name of a score, but the metric itself, its means over the folds where it is known."""
+    joined: dict[str, dict[str, float]] = {}
+    for who in folds[0].other_scores:
+        for name in folds[0].other_scores[who]:
+            values = np.array([fold.other_scores[who][name] for fold in folds])
+            if name != _OWN_NAMES.get(metric, metric) and not np.isnan(values).all():
+                joined.setdefault(name, {})[who] = float(np.nanmean(values))
+    return {name: means for name, means in joined.items() if "score" in means}
 
 
 def _join_selections(folds: list[JudgedFold], names: list[str]) -> tuple[list[str], np.ndarray | None]:

@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.utils import _safe_indexing, indexable
 
 from stochgate.choice.folds import make_splitter
-from stochgate.objectives import OBJECTIVES, Objective
+from stochgate.objectives import OBJECTIVES, Classification, Objective
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +23,8 @@ class Rows:
         What the model does with y, where that is known.
     strata : ndarray of int, shape (n_samples,)
         Classes, or whether there was an event; all 0 for others.
+    classes : ndarray, shape (n_classes,)
+        The different values of y where each is a class of its own, those of all rows.
     groups, weights : ndarray of shape (n_samples,), or None
     """
 
@@ -30,8 +32,15 @@ class Rows:
     y: Any
     objective: type[Objective] | None
     strata: np.ndarray
+    classes: np.ndarray
     groups: np.ndarray | None
     weights: np.ndarray | None
+
+    def other_scores(self, model: Any) -> dict[str, float]:
+        """Return what is told beside the score of a fitted model on these rows, by name."""
+        if self.objective is None or not hasattr(model, "predict"):
+            return {}
+        return self.objective.other_scores_of(model, self.X, self.y, self.classes)
 
     def take(self, rows: np.ndarray) -> "Rows":
         """Return some of the rows."""
@@ -46,10 +55,13 @@ def read_rows(model: Any, X: Any, y: Any, groups: Any = None, sample_weight: Any
         raise ValueError("y is missing: without a target nothing can be scored.")
     objective = next((each for each in OBJECTIVES if each.suits(model, y)), None)
     strata = np.zeros(len(y), dtype=int) if objective is None else objective.strata_of(y)
+    classes = np.unique(np.asarray(y)) if objective is Classification else np.empty(0)
     y = y if objective is None else objective.as_rows(y)
     X, y, groups, weights = indexable(X.tocsr() if sparse.issparse(X) else X, y, groups, sample_weight)
     groups, weights = (None if part is None else np.asarray(part) for part in (groups, weights))
-    return Rows(X=X, y=y, objective=objective, strata=strata, groups=groups, weights=weights)
+    return Rows(
+        X=X, y=y, objective=objective, strata=strata, classes=classes, groups=groups, weights=weights
+    )
 
 
 def split_rows(rows: Rows, cv: Any, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:

@@ -74,6 +74,7 @@ def _judge(
                 score=score,
                 all_columns=float("nan") if other is None else float(other.score(test)),
                 base_rate=_base_rate(objective, learn, test),
+                other_scores={},
                 columns=names,
                 support=fitted.get_support(),
                 rows=np.empty(0, dtype=int),

@@ -49,6 +49,8 @@ def summarize(model: Any) -> Summary:
     if choice is None:
         return summary
     signal, gates = choice.signal, choice.problem.gates
+    found = {} if np.isnan(choice.losses["selected"]) else held_out_scores(choice)
+    score_name = choice.problem.objective.score_name
     return replace(
         summary,
         verdict=signal.verdict,
@@ -65,8 +67,9 @@ def summarize(model: Any) -> Summary:
             *islice(name_shared_gaps(model, choice, rows), MOST_NAMED),
         ),
         losses=choice.losses,
-        scores={} if np.isnan(choice.losses["selected"]) else held_out_scores(choice),
-        score_name=choice.problem.objective.score_name,
+        scores=found.pop(score_name, {}),
+        other_scores=found,
+        score_name=score_name,
     )
 
 

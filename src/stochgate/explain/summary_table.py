@@ -23,18 +23,20 @@ COLUMNS: dict[str, Any] = {  # and what stands where nothing is known
     "stand_ins": (),
     "members": (),
 }
-HEADER = ("feature", "gate", "frequency", "direction", "loss without")
+HEADER = ("feature", "gate", "frequency", "q", "direction", "loss without")
 LEGEND = {
     "frequency": (
         "share of the {n_folds} folds that open the feature, with a 95 % interval as if the folds were "
         "independent."
     ),
+    "q": "the lowest false discovery rate at which the feature is found.",
     "direction": (
         "of the model's output (prediction, log-odds, log hazard) as the feature grows; of text, its "
         "values from the highest output to the lowest."
     ),
     "loss without": "rise of the held-out loss when the model is trained again without the feature.",
 }
+OF_HALVES = "frequency: share of the {n_halves} halves of the rows that select the feature."
 HONEST = (
     "These numbers come from the rows that made the choice; evaluate(model, X, y) gives the honest score."
 )
@@ -65,6 +67,8 @@ class Summary:
           most important gates
         - stand_ins: up to 5 closed features that could stand for it: of absolute correlation 0.7 with it,
           or of 0.3 when some fold opened them and not it, in the rows where both have a value
+        - q_value: only where a selector with an error rate found the features; frequency is the share of
+          its halves then, without an interval
     verdict : {"clear signal", "weak signal", "no signal"}, or None when lam was given
         Clear up to a p of 0.005, weak up to alpha. Beside `always_keep` the signal is one beside the kept
         features, unless all are kept.
@@ -82,8 +86,14 @@ class Summary:
         and of the one without features ("none"); empty when lam was given.
     scores : dict of float
         The same in accuracy, R2 or Harrell's C.
+    other_scores : dict of dict of float
+        The same in what accuracy hides where classes are rare: of two classes "AUC", "sensitivity" (the
+        share of the second class, which stands in brackets, that is predicted right) and "specificity" (of
+        the first), of more "balanced accuracy".
     score_name : str
     n_folds : int
+    n_halves : int
+        Of the rows, where a selector with an error rate found the features; 0 otherwise.
     n_kept : int
         How many features `always_keep` names.
     hints : tuple of str
@@ -106,9 +116,11 @@ class Summary:
     gain: float = _NAN
     error: float = _NAN
     n_folds: int = 0
+    n_halves: int = 0
     n_kept: int = 0
     losses: dict[str, float] = field(default_factory=dict)
     scores: dict[str, float] = field(default_factory=dict)
+    other_scores: dict[str, dict[str, float]] = field(default_factory=dict)
     score_name: str = "score"
     headline: str | None = None
 
@@ -147,6 +159,10 @@ class Summary:
         return 0 < self.n_kept < self.n_features_in
 
     @property
+    def _has_no_comparison(self) -> bool:
+        return self.verdict is None and bool(np.isnan(self.gain))
+
+    @property
     def text(self) -> str:
         """The summary for a terminal."""
         cells = self._cells()
@@ -167,7 +183,7 @@ class Summary:
 
     def _head(self) -> list[str]:
         chosen = f"{self.n_features} of {self.n_features_in} features, lam {self.lam:.3g}"
-        if self.verdict is None:
+        if self._has_no_comparison:
             return [chosen] if self.headline is None else [self.headline]
         chosen = f"{chosen}, network {self.network}"
         advice = f"; {self.advice}" if self.advice else ""
@@ -182,27 +198,52 @@ class Summary:
         lines = []
         for name, values in ((self.score_name, self.scores), ("loss", self.losses)):
             selected, every, none = (values.get(of, np.nan) for of in ("selected", "all", "none"))
-            if not np.isnan(selected + every):
-                own = f"{self.n_features} of {self.n_features_in} columns reach {selected:.3f}, "
-                own = own if self.n_features else ""
-                lines.append(f"held-out {name}: {own}all columns {every:.3f}, no column {none:.3f}")
+            if np.isnan(selected if self.headline and self.n_features else selected + every):
+                continue
+            reached = [f"{self.n_features} of {self.n_features_in} columns reach {selected:.3f}"]
+            reached = reached if self.n_features else []
+            others = {"all columns": every, "no column": none}
+            reached += [f"{of} {score:.3f}" for of, score in others.items() if not np.isnan(score)]
+            lines.append(f"held-out {name}: {', '.join(reached)}")
+            if name == self.score_name and self.n_features and self.other_scores:
+                lines.append(f"beside it: {say_others(self.other_scores, 'selected', 'all')}")
         return lines
 
     def _notes(self) -> list[str]:
         more = len(self.features) - MOST_ROWS
         cut = [f"... and {more} more features: see the table `features`."] if more > 0 else []
-        if self.verdict is None:
+        if self._has_no_comparison:
             return [*cut, *self.hints]
         p = [f"p: {self.levels}"] if self.levels else []
         shown = {name for header in self._cells()[:1] for name in header}
         legend = [f"{name}: {text}" for name, text in LEGEND.items() if name in shown]
-        return [*cut, *self.hints, *p, *(line.format(n_folds=self.n_folds) for line in legend), HONEST]
+        if self.n_halves:
+            legend = [OF_HALVES if line.startswith("frequency") else line for line in legend]
+        numbers = {"n_folds": self.n_folds, "n_halves": self.n_halves}
+        return [*cut, *self.hints, *p, *(line.format(**numbers) for line in legend), HONEST]
 
     def _cells(self) -> list[tuple[str, ...]]:
         """Return the table as texts, header first, without columns of which nothing is known."""
         rows = self.features if isinstance(self.features, list) else self.features.to_dict("records")
         columns = zip(HEADER, *(_texts(row) for row in rows[:MOST_ROWS]), strict=True)
         return list(zip(*(column for column in columns if any(column[1:])), strict=True))
+
+
+def say_others(scores: dict[str, dict[str, float]], own: str, every: str) -> str:
+    """Return scores in a row, each with that of all columns where it is known.
+
+    Examples
+    --------
+    >>> from stochgate.explain.summary_table import say_others
+    >>> say_others({"AUC": {"model": 0.9, "all": 0.8}, "sensitivity (b)": {"model": 0.5}}, "model", "all")
+    'AUC 0.900 (all columns 0.800), sensitivity (b) 0.500'
+    """
+    parts = []
+    for name, values in scores.items():
+        of_all = values.get(every, _NAN)
+        beside = "" if np.isnan(of_all) else f" (all columns {of_all:.3f})"
+        parts.append(f"{name} {values[own]:.3f}{beside}")
+    return ", ".join(parts)
 
 
 def say_p(p: float) -> str:
@@ -229,10 +270,14 @@ def _texts(row: dict[str, Any]) -> tuple[str, ...]:
     known = isinstance(row["direction"], str)
     of = "" if row["direction_of"] is None else f" for {row['direction_of']}"
     direction = f"{row['direction']}{of}" if known else ""
-    return name, f"{row['gate']:.2f}", _frequency(row), direction, _rise(row)
+    q = row.get("q_value", _NAN)
+    q_value = "" if np.isnan(q) else f"{q:.2g}"
+    return name, f"{row['gate']:.2f}", _frequency(row), q_value, direction, _rise(row)
 
 
 def _frequency(row: dict[str, Any]) -> str:
+    if not np.isnan(row.get("q_value", _NAN)):
+        return f"{row['frequency']:.0%}"
     if np.isnan(row["frequency_low"]):
         return "" if np.isnan(row["frequency"]) else "kept"
     return f"{row['frequency']:.0%} ({row['frequency_low']:.0%} to {row['frequency_high']:.0%})"

@@ -115,10 +115,11 @@ def read_summary(reading: Reading) -> Summary | None:
     expect(needed <= set(section), "its summary lacks fields")
     values = {name: from_json(value) for name, value in section.items()}
     rows = values["features"]
-    fits = is_list_of(dict, rows) and all(set(row) == set(COLUMNS) for row in rows)
+    columns = [*COLUMNS, "q_value"] if values.get("n_halves") else list(COLUMNS)
+    fits = is_list_of(dict, rows) and all(set(row) == set(columns) for row in rows)
     expect(fits, "the table of its summary has other columns")
     try:
-        summary = Summary(**{**values, "features": make_table(rows, list(COLUMNS))})
+        summary = Summary(**{**values, "features": make_table(rows, columns)})
         summary._repr_html_()
         return summary if summary.text else None
     except (

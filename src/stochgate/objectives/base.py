@@ -118,6 +118,10 @@ class Objective(BaseEstimator, ABC):
     def base(self, rows: Rows, weights: Tensor, learned: Learned) -> Tensor:
         """Return the best constant output, shape (n_models, n_outputs)."""
 
+    def base_of_score(self, rows: Rows, weights: Tensor, learned: Learned) -> Tensor:
+        """Return the best constant output as `score` counts rows, which knows no weights of classes."""
+        return self.base(rows, weights, learned)
+
     @abstractmethod
     def loss(self, output: Tensor, rows: Rows, weights: Tensor, learned: Learned) -> Tensor:
         """Return the summed loss of each model, shape (n_models,).
@@ -187,6 +191,17 @@ class Objective(BaseEstimator, ABC):
     @abstractmethod
     def score(self, output: Tensor, rows: Rows, weights: Tensor, learned: Learned) -> Tensor:
         """Return how well each model predicts the rows of weight, as people judge it, shape (n_models,)."""
+
+    def other_scores(
+        self, output: Tensor, rows: Rows, weights: Tensor, learned: Learned, facts: dict[str, Any]
+    ) -> dict[str, Tensor]:
+        """Return by name what is told beside `score`, each of shape (n_models,)."""
+        return {}
+
+    @classmethod
+    def other_scores_of(cls, model: Any, X: Any, y: Any, classes: np.ndarray) -> dict[str, float]:
+        """Return the same of any scikit-learn estimator; `classes` are those of all rows, sorted."""
+        return {}
 
     @staticmethod
     def _per(total: Tensor, loss: Tensor) -> Tensor:

@@ -8,6 +8,7 @@ import torch
 from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 from sklearn.dummy import DummyClassifier
+from sklearn.metrics import roc_auc_score
 from sklearn.utils._missing import is_pandas_na
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
@@ -122,6 +123,9 @@ class Classification(Objective):
             return log_share[:, 1:] - log_share[:, :1]
         return log_share - log_share.mean(1, keepdim=True)
 
+    def base_of_score(self, rows: Rows, weights: Tensor, learned: Learned) -> Tensor:  # noqa: D102
+        return self.base({"label": rows["label"]}, weights, {})
+
     def loss(  # noqa: D102
         self, output: Tensor, rows: Rows, weights: Tensor, learned: Learned
     ) -> Tensor:
@@ -168,6 +172,31 @@ class Classification(Objective):
         right = self.log_probability(output).argmax(2) == rows["label"]
         return self._per(weights.sum(1), (right * weights).sum(1))
 
+    def other_scores(
+        self, output: Tensor, rows: Rows, weights: Tensor, learned: Learned, facts: dict[str, Any]
+    ) -> dict[str, Tensor]:
+        """Return what accuracy hides: AUC, sensitivity and specificity, or balanced accuracy."""
+        classes, log_p = facts["classes"], self.log_probability(output).double().cpu().numpy()
+        y, found = classes[rows["label"].cpu().numpy()], []
+        for own, weight in zip(log_p, weights.double().cpu().numpy(), strict=True):
+            told = classes[own.argmax(axis=1)]
+            found.append(_beside_accuracy(classes, y, told, own[:, 1] - own[:, 0], weight))
+        return {name: torch.tensor([own[name] for own in found]) for name in found[0]}
+
+    @classmethod
+    def other_scores_of(  # noqa: D102
+        cls, model: Any, X: Any, y: Any, classes: np.ndarray
+    ) -> dict[str, float]:
+        y, told = np.asarray(y), np.asarray(model.predict(X))
+        margin = None
+        if len(classes) == 2 and np.array_equal(getattr(model, "classes_", classes), classes):
+            if hasattr(model, "decision_function"):
+                margin = model.decision_function(X)
+            elif hasattr(model, "predict_proba"):
+                margin = model.predict_proba(X)[:, 1]
+        others = _beside_accuracy(classes, y, told, margin, np.ones(len(y)))
+        return {"accuracy": float((told == y).mean()), **others}
+
     @staticmethod
     def log_probability(output: Tensor) -> Tensor:
         """Return the logarithm of the class probabilities, shape (n_models, n_samples, n_classes)."""
@@ -189,6 +218,38 @@ class Classification(Objective):
     @staticmethod
     def _one_hot(rows: Rows, like: Tensor) -> Tensor:
         return F.one_hot(rows["label"]).to(like.dtype)  # (n_samples, n_classes)
+
+
+def _beside_accuracy(
+    classes: np.ndarray, y: np.ndarray, told: np.ndarray, margin: np.ndarray | None, weight: np.ndarray
+) -> dict[str, float]:
+    """Return the scores of one model that rare classes cannot hide from, NaN where one has no row.
+
+    Parameters
+    ----------
+    classes : ndarray, shape (n_classes,)
+    y, told : ndarray, shape (n_samples,)
+        The true and the predicted classes.
+    margin : ndarray, shape (n_samples,), or None
+        Larger where the second of two classes is likelier.
+    weight : ndarray, shape (n_samples,)
+    """
+    weights = [np.where(y == label, weight, 0.0) for label in classes]
+    recalls = [
+        float(own[told == label].sum() / own.sum()) if own.any() else np.nan
+        for own, label in zip(weights, classes, strict=True)
+    ]
+    if len(classes) > 2:
+        known = [recall for recall in recalls if not np.isnan(recall)]
+        return {"balanced accuracy": float(np.mean(known)) if known else np.nan}
+    auc = np.nan
+    if margin is not None and not np.isnan(recalls).any():
+        auc = float(roc_auc_score(y == classes[1], margin, sample_weight=weight))
+    return {
+        "AUC": auc,
+        f"sensitivity ({classes[1]})": recalls[1],
+        f"specificity ({classes[0]})": recalls[0],
+    }
 
 
 def _refuse_missing_labels(y: np.ndarray) -> None:

@@ -19,6 +19,7 @@ def write_report(
     y: Any,
     *,
     evaluation: Any = None,
+    selector: Any = None,
     title: str | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> Path:
@@ -31,6 +32,9 @@ def write_report(
     X, y : as in `model.fit`
     evaluation : Evaluation, optional
         From `evaluate(model, X, y)`: the honest score, and predictions for rows the model had not seen.
+    selector : StabilitySelector, optional
+        With an fdr and fitted to a DataFrame: what found the columns that the model was fitted to, all of
+        which it keeps (`always_keep`). The page tells what this selector did.
     title : str, optional
     settings : mapping, optional
         Whatever else should be on record, such as the name of the file: name and value.
@@ -54,6 +58,6 @@ def write_report(
     ...     written.read_text(encoding="utf-8")[:15]
     '<!doctype html>'
     """
-    page = render(collect(model, X, y, evaluation=evaluation, title=title, settings=settings))
-    write_atomically(path, page.encode())
+    given = {"evaluation": evaluation, "selector": selector, "title": title, "settings": settings}
+    write_atomically(path, render(collect(model, X, y, **given)).encode())
     return Path(path)

@@ -12,8 +12,11 @@ MOST_FEATURES = 200
 MOST_FREQUENCIES = 200
 
 
-def describe_choice(model: Any, columns: Columns) -> dict[str, Any]:
-    """Return what `model.summary()` says, its features as places in the list of names."""
+def describe_choice(model: Any, columns: Columns, selector: Any = None) -> dict[str, Any]:
+    """Return what `model.summary()` says, its features as places in the list of names.
+
+    Of a selector that found them also its error rate, and of how many halves.
+    """
     summary = model.summary()
     rows = to_records(summary.features)
     return {
@@ -30,10 +33,13 @@ def describe_choice(model: Any, columns: Columns) -> dict[str, Any]:
         "remarks": [to_text(remark, 2000) for remark in getattr(model, "remarks_", [])],
         "score_name": summary.score_name,
         "scores": dict(summary.scores),
+        "other_scores": {to_text(name): dict(of) for name, of in summary.other_scores.items()},
         "losses": dict(summary.losses),
         "gain": summary.gain,
         "error": summary.error,
         "n_folds": summary.n_folds,
+        "n_halves": summary.n_halves,
+        "fdr": None if selector is None else selector.fdr,
         "network": summary.network,
         "lam": summary.lam,
         "was_asked_for": getattr(model, "n_features_to_select", None) is not None,
@@ -49,6 +55,7 @@ def _describe_feature(row: dict[str, Any], columns: Columns) -> dict[str, Any]:
         **{name: row[name] for name in ("gate", "frequency", "frequency_low", "frequency_high")},
         **{name: row[name] for name in ("loss_without", "loss_without_error")},
         "feature": columns.add(row["feature"]),
+        "q_value": row.get("q_value"),
         "direction": to_text(row["direction"], 200) if known else None,
         "direction_of": None if of is None or of != of else to_text(of),
         "stand_ins": [columns.add(other) for other in row["stand_ins"]],
@@ -85,36 +92,41 @@ def describe_evaluation(evaluation: Any) -> dict[str, Any] | None:
         "sd": evaluation.sd,
         "all_columns": _mean(evaluation.all_columns),
         "base_rate": _mean(evaluation.base_rate),
+        "other_scores": {to_text(name): dict(of) for name, of in evaluation.other_scores.items()},
         "scores": evaluation.scores,
         "n_selected": evaluation.n_selected,
         "overlap": evaluation.overlap,
     }
 
 
-def describe_stability(model: Any, evaluation: Any, columns: Columns) -> dict[str, Any] | None:
-    """Return how often the folds chose each feature, the most frequent.
+def describe_stability(
+    model: Any, evaluation: Any, columns: Columns, selector: Any = None
+) -> dict[str, Any] | None:
+    """Return how often the folds chose each feature, the most frequent; of a selector its halves.
 
     With an evaluation also how many of its folds, which repeat the whole selection, chose it. None where
-    the folds had no say: where lam was given, or a headline tells how the features were found.
+    the folds had no say: where lam was given, or a headline alone tells how the features were found.
     """
-    frequency = getattr(model, "selection_frequency_", None)
-    if frequency is None or model.summary().headline is not None:
+    chooser, summary = model if selector is None else selector, model.summary()
+    frequency = getattr(chooser, "selection_frequency_", None)
+    if frequency is None or (selector is None and summary.headline is not None):
         return None
-    ever = np.flatnonzero((frequency > 0) | model.support_)
-    order = ever[np.lexsort((ever, ~model.support_[ever], -frequency[ever]))]
+    labels = columns.labels if selector is None else selector.feature_names_in_.tolist()
+    ever = np.flatnonzero((frequency > 0) | chooser.support_)
+    order = ever[np.lexsort((ever, ~chooser.support_[ever], -frequency[ever]))]
+    q_values = getattr(chooser, "q_values_", np.full(len(frequency), np.nan))
     counts = _count_repeats(evaluation)
-    names = [
-        str(label) if columns.named else f"x{label}" for label in columns.labels
-    ]  # as `evaluate` has them
+    names = [str(label) if columns.named else f"x{label}" for label in labels]  # as `evaluate` has them
     return {
         "n_ever": len(ever),
-        "n_folds": model.summary().n_folds,
+        "n_folds": summary.n_halves or summary.n_folds,
         "n_repeats": len(evaluation.scores) if counts else None,
         "features": [
             {
-                "feature": columns.add_position(j),
+                "feature": columns.add(labels[j]),
                 "frequency": float(frequency[j]),
-                "is_chosen": bool(model.support_[j]),
+                "q_value": float(q_values[j]),
+                "is_chosen": bool(chooser.support_[j]),
                 "n_repeats": counts.get(names[j]),
             }
             for j in order[:MOST_FREQUENCIES].tolist()

@@ -1,12 +1,14 @@
 """All numbers of the report, as plain data."""
 
 from collections.abc import Mapping
+from copy import copy
 from datetime import date
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
+from stochgate.explain.error_control import with_error_control
 from stochgate.report.along_path import describe_path
 from stochgate.report.asked import how_to_repeat
 from stochgate.report.chosen import (
@@ -27,6 +29,7 @@ def collect(
     y: Any,
     *,
     evaluation: Any = None,
+    selector: Any = None,
     title: str | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
@@ -38,6 +41,8 @@ def collect(
     X, y : as in `model.fit`
     evaluation : Evaluation, optional
         From `evaluate(model, X, y)`: the honest score, and predictions for rows the model had not seen.
+    selector : StabilitySelector, optional
+        With an fdr: what found the columns that the model was fitted to.
     title : str, optional
     settings : mapping, optional
         Whatever else should be on record, such as the name of the file: name and value.
@@ -61,6 +66,10 @@ def collect(
     ['column 1', 'column 3']
     """
     _refuse_what_has_no_summary(model)
+    if selector is not None and model.summary().headline is None:
+        found = with_error_control(model.summary(), selector)
+        model = copy(model)
+        model._summary = found
     target, columns = find_target(model), Columns(model)
     name = name_target(y)
     called = target.called or name or "y"
@@ -77,14 +86,14 @@ def collect(
             "named": columns.named,
             **target.describe(model, y),
         },
-        "chosen": describe_choice(model, columns),
+        "chosen": describe_choice(model, columns, selector),
         "effects": describe_effects(model, X, y),
         "honest": describe_evaluation(evaluation),
         "path": describe_path(model, columns),
         "gates": describe_gates(model, columns),
-        "stability": describe_stability(model, evaluation, columns),
+        "stability": describe_stability(model, evaluation, columns, selector),
         "outcome": _describe_outcome(model, target, X, y, evaluation),
-        "repeat": how_to_repeat(model, settings),
+        "repeat": how_to_repeat(model, settings, selector),
     }
     data["names"] = columns.names  # of all that was mentioned above
     data["selected"] = columns.places(np.flatnonzero(model.support_))

@@ -3,7 +3,14 @@
 from typing import Any
 
 UNKNOWN, MINUS = "\N{EN DASH}", "\N{MINUS SIGN}"
-SCORES = {"accuracy": "accuracy", "R2": "R²", "C": "concordance", "concordance index": "concordance"}
+SCORES = {
+    "roc_auc": "AUC",
+    "balanced_accuracy": "balanced accuracy",
+    "accuracy": "accuracy",
+    "R2": "R²",
+    "C": "concordance",
+    "concordance index": "concordance",
+}
 NETWORKS = {
     "linear": "linear model",
     "mlp": "neural network",
@@ -104,8 +111,8 @@ def _say_compared(events: dict[str, Any]) -> str:
     return f"{strata} Each row counts from its entry time on." if events["has_entry"] else strata
 
 
-def say_verdict(chosen: dict[str, Any]) -> str:
-    """Return in a sentence what was found.
+def say_verdict(chosen: dict[str, Any], honest: dict[str, Any] | None = None) -> str:
+    """Return in a sentence what was found, with the honest scores where there are some.
 
     Examples
     --------
@@ -116,30 +123,68 @@ def say_verdict(chosen: dict[str, Any]) -> str:
     >>> say_verdict(chosen)
     'Weak signal (p = 0.03): 12 of 7,129 columns predict as well as all of them (accuracy 0.900 on held-out rows, all columns 0.900, no column 0.600); treat these as candidates.'
     """  # noqa: E501
+    told = "" if honest is None else f" Honest score: {_say_scores(read_honest(honest))}."
     if chosen["headline"] is not None:
-        return f"{chosen['headline']} {_say_worth(chosen)}." if chosen["n_features"] else chosen["headline"]
+        worth = f" {_say_worth(chosen, honest)}." if chosen["n_features"] else told
+        return f"{chosen['headline']}{worth}"
     if chosen["signal"] is None:
         given = f"open at the given penalty lam = {chosen['lam']:.3g}"
         unsure = "nothing was compared, so it is not known how sure that is"
-        return f"{_share_of_columns(chosen)} {verb(chosen['n_features'], 'is', 'are')} {given}; {unsure}."
+        are = verb(chosen["n_features"], "is", "are")
+        return f"{_share_of_columns(chosen)} {are} {given}; {unsure}.{told}"
     advice = f"; {chosen['advice']}" if chosen["advice"] else ""
-    return f"{chosen['signal'][:1].upper()}{chosen['signal'][1:]}: {_say_worth(chosen)}{advice}."
+    told = "" if chosen["n_features"] else told
+    signal = f"{chosen['signal'][:1].upper()}{chosen['signal'][1:]}"
+    return f"{signal}: {_say_worth(chosen, honest)}{advice}.{told}"
 
 
-def _say_worth(chosen: dict[str, Any]) -> str:
+def _say_worth(chosen: dict[str, Any], honest: dict[str, Any] | None) -> str:
     """Return how well the chosen columns predict."""
     n, of = chosen["n_features"], _share_of_columns(chosen)
-    selected, every, none = (chosen["scores"].get(part) for part in ("selected", "all", "none"))
+    told = chosen if honest is None else read_honest(honest)
     if n == 0:
         return "no column was chosen, so the model predicts the base rate"
-    if selected is None:
+    if told["scores"].get("selected") is None:
         return f"{of} {verb(n, 'was', 'were')} taken, and how well they predict was not measured"
-    others = [("all columns", every), ("no column", none)]
-    reached = f"{score_word(chosen['score_name'])} {number(selected)} on held-out rows"
-    reached += "".join(f", {name} {number(score)}" for name, score in others if score is not None)
-    if every is None or n == chosen["n_columns"] or not chosen["has_signal"]:
+    every, none = (told["scores"].get(part) for part in ("all", "none"))
+    reached = _say_scores(told)
+    alike = every is None or n == chosen["n_columns"] or not chosen["has_signal"]
+    if alike or (honest is not None and (none is None or every <= none)):
         return f"{of} {verb(n, 'reaches', 'reach')} {reached}"
-    return f"{of} {verb(n, 'predicts', 'predict')} {_compare(chosen)} ({reached})"
+    return f"{of} {verb(n, 'predicts', 'predict')} {_compare(told)} ({reached})"
+
+
+def read_honest(honest: dict[str, Any]) -> dict[str, Any]:
+    """Return the honest scores in the form of those of the choice."""
+    names = {"score": "selected", "all_columns": "all", "base_rate": "none"}
+    others = {
+        name: {names[who]: value for who, value in means.items()}
+        for name, means in honest["other_scores"].items()
+    }
+    scores = {"selected": honest["mean"], "all": honest["all_columns"], "none": honest["base_rate"]}
+    where = "on rows that took no part in the choice"
+    return {
+        "score_name": honest["metric"],
+        "scores": scores,
+        "other_scores": others,
+        "losses": {},
+        "where": where,
+    }
+
+
+def _say_scores(told: dict[str, Any]) -> str:
+    """Return the scores of the chosen columns beside those of all and none."""
+    scores = told["scores"]
+    others = [("all columns", scores.get("all")), ("no column", scores.get("none"))]
+    where = told.get("where", "on held-out rows")
+    reached = f"{score_word(told['score_name'])} {number(scores['selected'])} {where}"
+    reached += "".join(f", {name} {number(score)}" for name, score in others if score is not None)
+    beside = [
+        f"{name} {number(of['selected'])}"
+        for name, of in told.get("other_scores", {}).items()
+        if of.get("selected") is not None
+    ]
+    return f"{reached}; {', '.join(beside)}" if beside else reached
 
 
 def _share_of_columns(chosen: dict[str, Any]) -> str:

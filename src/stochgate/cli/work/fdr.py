@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Tags, get_tags
+from sklearn.utils.metaestimators import available_if
 
 from stochgate.cli.notes import collect_notes
 from stochgate.engine import Training
@@ -71,6 +72,16 @@ class FdrModel(BaseEstimator):
     def score(self, X: Any, y: Any) -> float:
         """Return the model's score."""
         return self.model_.score(self._columns(X), y)
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """The class labels of a classifier, sorted."""
+        return self.model_.classes_
+
+    @available_if(lambda self: hasattr(self.model, "predict_proba"))
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the model's probabilities of the classes."""
+        return self.model_.predict_proba(self._columns(X))
 
     def get_support(self) -> np.ndarray:
         """Return which columns were found, shape (n_features,)."""

@@ -1,10 +1,14 @@
 """Choose columns, explain and judge the choice, and write it down."""
 
-from dataclasses import dataclass, replace
+import warnings
+from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from sklearn.metrics import get_scorer, get_scorer_names
 
 import stochgate
 from stochgate.cli.errors import UsageError, about_the_file
@@ -13,13 +17,15 @@ from stochgate.cli.outputs import write_csv
 from stochgate.cli.progress import Watch
 from stochgate.cli.request import Request
 from stochgate.cli.table.data import Data
-from stochgate.cli.text import quote
 from stochgate.cli.work.fdr import FdrModel
+from stochgate.engine import Training
 from stochgate.estimators import GatedClassifier, GatedCox, GatedRegressor
 from stochgate.evaluation.evaluate import Evaluation, evaluate
 from stochgate.explain.effects import has_effects
+from stochgate.explain.error_control import with_error_control
 from stochgate.explain.summary_table import Summary
 from stochgate.problem.validation import check_device
+from stochgate.stability.selector import StabilitySelector
 
 ESTIMATORS: dict[str, Any] = {
     "classification": GatedClassifier,
@@ -29,7 +35,6 @@ ESTIMATORS: dict[str, Any] = {
 FEATURES, EFFECTS = "features.csv", "effects.csv"
 MODEL, REPORT = "model.safetensors", "report.html"
 N_FOLDS = 5  # of the honest score
-MOST_FOUND = 10  # columns named in a sentence
 _MORE = "More rows or a larger --fdr may find columns, and --k=k chooses k columns all the same."
 
 
@@ -46,6 +51,8 @@ class Found:
     features : DataFrame
         A row per chosen column.
     evaluation : Evaluation or None
+    selector : StabilitySelector or None
+        What found the columns at an error rate.
     remarks : list of str
         What a person should check.
     notes : list of str
@@ -56,6 +63,7 @@ class Found:
     summary: Summary
     features: pd.DataFrame
     evaluation: Evaluation | None
+    selector: StabilitySelector | None
     remarks: list[str]
     notes: list[str]
 
@@ -66,9 +74,13 @@ def make_model(data: Data, request: Request, watch: Watch) -> Any:
         check_device(request.device)
     except ValueError as error:
         raise UsageError(str(error).replace("device=", "--device ", 1)) from error
-    level = {} if request.alpha is None else {"alpha": request.alpha}
+    others: dict[str, Any] = {} if request.alpha is None else {"alpha": request.alpha}
+    if request.class_weight is not None:
+        if data.task != "classification":
+            raise UsageError(f"--class-weight is for classes, and this is a {data.task}: leave it out.")
+        others["class_weight"] = request.class_weight
     return ESTIMATORS[data.task](
-        **level,
+        **others,
         n_features_to_select=request.k,
         always_keep=data.keep or None,
         device=request.device,
@@ -77,12 +89,42 @@ def make_model(data: Data, request: Request, watch: Watch) -> Any:
     )
 
 
+def check_scoring(name: str, data: Data) -> None:
+    """Raise unless a score has this name, and can judge this target.
+
+    It is tried on a model that uses no column, before minutes of training.
+    """
+    if name not in get_scorer_names():
+        near = get_close_matches(name, get_scorer_names(), n=3)
+        meant = f"did you mean {' or '.join(near)}" if near else "such as roc_auc, balanced_accuracy or r2"
+        raise UsageError(f"--scoring is '{name}', which scikit-learn has no score for; {meant}?")
+    objective = ESTIMATORS[data.task]()._make_objective(Training())
+    dummy, rows = objective.model_without_features(), np.zeros((len(data.y), 1))
+    if dummy is None:
+        raise UsageError(
+            f"--scoring is not for a {data.task} study: it is judged by its {objective.metric_name}."
+        )
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            usable = np.isfinite(get_scorer(name)(dummy.fit(rows, data.y), rows, data.y))
+        reason = "the score is not a number"
+    except AttributeError:
+        usable, reason = False, "it is for classes"
+    except (ValueError, TypeError) as error:
+        usable, reason = False, str(error).split("\n")[0].rstrip(".")
+    if not usable:
+        raise UsageError(f"--scoring {name} cannot judge this {data.task}: {reason}; choose another.")
+
+
 def choose(data: Data, request: Request, watch: Watch) -> Found:
     """Fit the model, explain its choice and, if asked for, judge it on rows it has not seen."""
     asked = make_model(data, request, watch)
+    if request.scoring is not None:
+        check_scoring(request.scoring, data)
     with collect_notes() as notes:
         watch.phase("Choosing columns")
-        X, extra = data.X, None
+        X = data.X
         with about_the_file(X.index):
             if request.fdr is None:
                 model = asked.fit(X, data.y, groups=data.groups)
@@ -90,59 +132,25 @@ def choose(data: Data, request: Request, watch: Watch) -> Found:
             else:
                 asked = FdrModel(asked, request.fdr).fit(X, data.y)
                 model, X, remarks = asked.model_, asked._columns(X), asked.remarks_
-                extra = _error_control(asked.selector_, list(data.X.columns))
         watch.phase("Explaining the choice", n_fits=0)
         summary = model.summary()
-    if extra is not None:
-        summary = _with_error_control(summary, asked, extra, data.keep)
+    if request.fdr is not None:
+        base_rate = () if asked.found_ else ("The model predicts the base rate.",)
+        summary = with_error_control(summary, asked.selector_, (*asked.notes_, _MORE, *base_rate))
     evaluation = _evaluate(asked, data, request, watch) if request.evaluate else None
-    model.callbacks = None
-    features = pd.DataFrame(summary.features)
+    for each in (model, getattr(asked, "model", model)):
+        each.callbacks = None
     model._summary = summary  # for the report and the model file
     return Found(
         model=model,
         X=X,
         summary=summary,
-        features=features if extra is None else features.merge(extra, how="left", on="feature"),
+        features=pd.DataFrame(summary.features),
         evaluation=evaluation,
+        selector=getattr(asked, "selector_", None),
         remarks=remarks,
         notes=[note for note in notes if note not in (*remarks, *summary.hints)],
     )
-
-
-def _error_control(selector: Any, names: list[str]) -> pd.DataFrame:
-    """Return what halves of the rows say of each column."""
-    q_values = getattr(selector, "q_values_", [float("nan")] * len(names))
-    columns = {"feature": names, "q_value": q_values, "halves": selector.selection_frequency_}
-    return pd.DataFrame(columns)
-
-
-def _with_error_control(summary: Summary, asked: FdrModel, extra: pd.DataFrame, keep: list[str]) -> Summary:
-    """Return the summary of a model on the columns that error control found, as one of its selection.
-
-    The model keeps all of these columns, so its frequencies and its number of kept columns say nothing.
-    """
-    found = [name for name in asked.found_ if name not in keep]
-    features = pd.DataFrame(summary.features)
-    features.loc[features["feature"].isin(found), "frequency"] = float("nan")
-    hints = summary.hints if asked.found_ else ("The model predicts the base rate.",)
-    return replace(
-        summary,
-        features=features,
-        n_features_in=len(extra),
-        n_kept=0,
-        headline=_describe_error_control(extra, found, asked.fdr),
-        hints=hints if found else (*asked.notes_, _MORE, *hints),
-    )
-
-
-def _describe_error_control(extra: pd.DataFrame, found: list[str], fdr: float) -> str:
-    """Return which columns were found at a rate, the surest first."""
-    q_values = dict(zip(extra["feature"], extra["q_value"], strict=True))
-    ranked = sorted(found, key=lambda name: q_values[name])
-    named = ", ".join(f"{quote(name)} (q {q_values[name]:.2g})" for name in ranked[:MOST_FOUND])
-    more = f" and {len(ranked) - MOST_FOUND} more" if len(ranked) > MOST_FOUND else ""
-    return f"Found at a false discovery rate of {fdr:g}: {named or 'no column'}{more}."
 
 
 def _evaluate(asked: Any, data: Data, request: Request, watch: Watch) -> Evaluation:
@@ -158,6 +166,7 @@ def _evaluate(asked: Any, data: Data, request: Request, watch: Watch) -> Evaluat
             data.y,
             cv=N_FOLDS,
             groups=data.groups,
+            scoring=request.scoring,
             without_selection=every,
             random_state=request.seed,
         )
@@ -189,6 +198,7 @@ def write_report(found: Found, data: Data, request: Request, path: Path) -> Path
         found.X,
         data.y if request.target is None else pd.Series(data.y, name=request.target),
         evaluation=found.evaluation,
+        selector=found.selector,
         title=f"What predicts {request.called} in {request.data.name}?",
         settings=describe_request(request),
     )
@@ -206,8 +216,8 @@ def describe_request(request: Request) -> dict[str, Any]:
     >>> describe_request(Request(data=Path("mice.csv"), target="class", exclude=["Genotype"]))
     {'data': 'mice.csv', 'target': 'class', 'exclude': 'Genotype', 'seed': '0'}
     """
-    what = ("target", "time", "event", "entry", "strata", "task")
-    how = ("k", "alpha", "fdr", "keep", "exclude", "row_groups", "sep", "seed")
+    what = ("target", "time", "event", "entry", "strata", "task", "class_weight")
+    how = ("k", "alpha", "fdr", "keep", "exclude", "row_groups", "sep", "scoring", "seed")
     told = {"data": request.data.name}
     for name in (*what, *how):
         value = getattr(request, name)

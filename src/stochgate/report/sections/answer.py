@@ -3,7 +3,16 @@
 from typing import Any
 
 from stochgate.report.elements import Html, feature_name, join, section, table, tag
-from stochgate.report.words import UNKNOWN, count, number, percent, say_question, say_verdict, score_word
+from stochgate.report.words import (
+    UNKNOWN,
+    count,
+    number,
+    percent,
+    read_honest,
+    say_question,
+    say_verdict,
+    score_word,
+)
 
 DIRECTIONS = {
     "classification": {
@@ -14,7 +23,6 @@ DIRECTIONS = {
     "regression": {"+": "{of} rises", "-": "{of} falls", "mixed": "{of}: no single direction"},
     "survival": {"+": "more risk", "-": "less risk", "mixed": "risk: no single direction"},
 }
-CHOSEN = "{}, chosen columns"
 LONG = 32  # characters of a direction that may wrap
 ARROWS = {"+": "↑", "-": "↓", "mixed": "↕"}
 
@@ -26,7 +34,7 @@ def draw_answer(data: dict[str, Any]) -> Html:
         "header",
         tag("p", "Feature selection report", class_="eyebrow"),
         tag("h1", data["title"]),
-        tag("p", say_verdict(chosen), class_="verdict", id="verdict"),
+        tag("p", say_verdict(chosen, data["honest"]), class_="verdict", id="verdict"),
         _facts(data),
         tag("p", say_question(data["asked"]), class_="note"),
         _list("Look at these columns first", chosen["remarks"]),
@@ -36,20 +44,30 @@ def draw_answer(data: dict[str, Any]) -> Html:
 
 
 def _facts(data: dict[str, Any]) -> Html | None:
-    """Return the scores as large numbers."""
-    chosen, honest, scores = data["chosen"], data["honest"], data["chosen"]["scores"]
-    score = score_word(chosen["score_name"])
-    facts = [
-        (number(scores.get("selected")), CHOSEN.format(score), "on held-out rows"),
-        (number(scores.get("all")), f"{score}, all columns", "on held-out rows"),
+    """Return the scores as large numbers: the honest ones alone where there are some."""
+    chosen, honest = data["chosen"], data["honest"]
+    told = chosen if honest is None else read_honest(honest)
+    score, scores = score_word(told["score_name"]), told["scores"]
+    own, where = f"{score}, chosen columns", "on held-out rows"
+    if honest is not None:
+        own, where = f"{score}, honest score", "on rows that took no part"
+    spread = None if honest is None else honest["sd"]
+    splits = "" if spread is None else f" ± {number(spread)} over {len(honest['scores'])} splits"
+    facts = [(number(scores.get("selected")), own, f"{where}{splits}")]
+    facts += [
+        (number(scores.get("all")), f"{score}, all columns", where),
         (number(scores.get("none")), f"{score}, no column", data["asked"]["base"]),
     ]
-    facts = [fact for fact in facts if fact[0] != UNKNOWN]
-    if honest is not None:
-        spread = (
-            "" if honest["sd"] is None else f"± {number(honest['sd'])} over {len(honest['scores'])} splits"
+    for name, of in told["other_scores"].items():
+        every = of.get("all")
+        facts.append(
+            (number(of.get("selected")), name, "" if every is None else f"all columns {number(every)}")
         )
-        facts.append((number(honest["mean"]), f"{score_word(honest['metric'])}, honest score", spread))
+    facts = [fact for fact in facts if fact[0] != UNKNOWN]
+    if chosen["fdr"] is not None:
+        found = sum(row["q_value"] is not None for row in chosen["features"])
+        rate = f"at a false discovery rate of {chosen['fdr']:g}"
+        facts.append((f"{found} of {chosen['n_columns']:,}", "columns found", rate))
     if not facts:
         return None
     boxes = [
@@ -57,7 +75,7 @@ def _facts(data: dict[str, Any]) -> Html | None:
             "div",
             tag("dt", name),
             tag("dd", value, tag("small", where)),
-            class_="own" if name == CHOSEN.format(score) else None,
+            class_="own" if name == own else None,
         )
         for value, name, where in facts
     ]
@@ -104,18 +122,21 @@ def _columns(data: dict[str, Any]) -> list[tuple[str, list[Any]]]:
     return [
         ("Feature", [feature_name(names[row["feature"]]) for row in rows]),
         ("Gate", [None if held_open else number(row["gate"], 2) for row in rows]),
-        ("How often chosen", [_frequency(row, data["chosen"]["n_folds"]) for row in rows]),
+        ("How often chosen", [_frequency(row, data["chosen"]) for row in rows]),
+        ("q-value", [None if row["q_value"] is None else f"{row['q_value']:.2g}" for row in rows]),
         ("Which way it points", [_direction(row, data["asked"]) for row in rows]),
         ("Lost without it", [_loss_without(row) for row in rows]),
         ("Stand-ins", [_stand_ins(row, names) for row in rows]),
     ]
 
 
-def _frequency(row: dict[str, Any], n_folds: int) -> Html | None:
-    share = row["frequency"]
+def _frequency(row: dict[str, Any], chosen: dict[str, Any]) -> Html | None:
+    share, n_folds = row["frequency"], chosen["n_folds"]
     if share is None:
         return None
-    if row["frequency_low"] is None:
+    if row["q_value"] is not None:
+        n_folds = chosen["n_halves"]
+    elif row["frequency_low"] is None:
         return tag("span", "always: it was asked for", class_="quiet")
     rects = [tag("rect", width=width, height="6") for width in (100, round(100 * share))]
     drawn = tag("svg", *rects, viewBox="0 0 100 6", preserveAspectRatio="none")
@@ -159,9 +180,13 @@ def _explain(chosen: dict[str, Any], header: list[str]) -> Html | None:
     low = next((low for low in always if low is not None), None)
     n = chosen["n_folds"]
     sure = "" if low is None else f" {n} of {n} stands for {percent(low)} or more (95 % interval)."
+    often = f"in how many of {n} splits of the rows it was chosen, too.{sure}"
+    if chosen["n_halves"]:
+        often = f"how many of {chosen['n_halves']} halves of the rows chose it."
     meanings = {
         "Gate": "from 0 (closed) to 1 (open).",
-        "How often chosen": f"in how many of {n} splits of the rows it was chosen, too.{sure}",
+        "How often chosen": often,
+        "q-value": "the lowest false discovery rate at which it is found.",
         "Which way it points": (
             "what happens when this feature alone rises; of text, its values from the most to the least."
         ),

@@ -19,6 +19,25 @@ SCORES = {
         "0.5 is a coin toss.",
     ),
 }
+OTHER_SCORES = {
+    "AUC": (
+        "AUC",
+        "of two rows of different classes, how often the model tells which is which: 1 is perfect, 0.5 is "
+        "a coin toss, however rare a class is.",
+    ),
+    "sensitivity": (
+        "Sensitivity, specificity",
+        "the share of the rows of one class, the one in brackets, that is predicted right.",
+    ),
+    "balanced accuracy": (
+        "Balanced accuracy",
+        "the share of rows that is predicted right, of each class alone, and the mean over the classes.",
+    ),
+}
+ERROR_CONTROL = [
+    ("False discovery rate", "the share of columns among those found that tell nothing, on average."),
+    ("q-value", "the lowest false discovery rate at which a column is found."),
+]
 WORDS = [
     (
         "Gate",
@@ -54,7 +73,7 @@ def draw_made(data: dict[str, Any]) -> Html:
         else f"With random_state={seed}, these versions and the same rows (with their groups and weights, "
         "if any) the result is the same."
     )
-    if data["chosen"]["headline"] is not None:
+    if data["chosen"]["headline"] is not None and data["chosen"]["fdr"] is None:
         told += " The code trains the model on the columns found; the settings tell how they were found."
     parameters = [[each["name"], each["value"], each["default"]] for each in repeat["parameters"]]
     rows = [
@@ -85,5 +104,10 @@ def draw_glossary(data: dict[str, Any]) -> Html:
     """Return what the words mean."""
     score, levels = SCORES.get(data["chosen"]["score_name"]), data["chosen"]["levels"]
     words = [*([("p", levels)] if levels else []), *WORDS, *([score] if score else [])]
+    told = data["chosen"] if data["honest"] is None else data["honest"]
+    words += [
+        OTHER_SCORES[name] for name in OTHER_SCORES if any(o.startswith(name) for o in told["other_scores"])
+    ]
+    words += ERROR_CONTROL if data["chosen"]["fdr"] is not None else []
     items = [tag("div", tag("dt", word), tag("dd", meaning)) for word, meaning in words]
     return section("glossary", "What the words mean", tag("dl", *items, class_="pairs"))

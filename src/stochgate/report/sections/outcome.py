@@ -11,10 +11,18 @@ FLATTERS = (
     "Careful: these are the rows the model learnt from, so this flatters. An evaluation shows rows it has "
     "not seen."
 )
+FLATTERS_STILL = (
+    "Careful: these are the rows the model learnt from, so this flatters. The evaluation kept "
+    "no prediction of each row."
+)
 
 FLATTER_A_LITTLE = (
     "The scores at the top come from rows that were held out while models were compared. The best of many "
     "was taken, so they flatter a little. "
+)
+FLATTER_AFTER_SEARCH = (
+    "The columns were found on all rows, also on those that were held out for the scores at the top, so "
+    "these flatter. "
 )
 
 
@@ -24,17 +32,25 @@ def draw_outcome(data: dict[str, Any]) -> Html:
     drawn = None
     if outcome is not None:
         drawing = {"confusion": _confusion, "numbers": _numbers, "survival": _survival}[outcome["kind"]]
-        drawn = drawing(data, tag("p", HONEST if outcome["is_honest"] else FLATTERS, class_="note"))
+        drawn = drawing(data, tag("p", _say_whose(data), class_="note"))
     return section("prediction", "How well it predicts", _honest(data), drawn)
+
+
+def _say_whose(data: dict[str, Any]) -> str:
+    """Return whose predictions are shown."""
+    if data["outcome"]["is_honest"]:
+        return HONEST
+    return FLATTERS if data["honest"] is None else FLATTERS_STILL
 
 
 def _honest(data: dict[str, Any]) -> Html:
     honest = data["honest"]
     if honest is None:
+        flatter = FLATTER_A_LITTLE if data["chosen"]["fdr"] is None else FLATTER_AFTER_SEARCH
         code = tag("code", "evaluate(model, X, y)")
         return tag(
             "p",
-            FLATTER_A_LITTLE if data["chosen"]["scores"] else None,
+            flatter if data["chosen"]["scores"] else None,
             "For the honest score the whole selection is repeated on parts of the rows and judged by the "
             "rest: ",
             code,
@@ -45,22 +61,39 @@ def _honest(data: dict[str, Any]) -> Html:
         f"The whole selection was repeated {folds} times, each time without a part of the rows, and judged "
         "by the rows left out. No choice has seen them, so this score does not flatter."
     )
-    metric = score_word(honest["metric"])
+    metric, others = score_word(honest["metric"]), honest["other_scores"]
     spread = "" if honest["sd"] is None else f" ± {number(honest['sd'])}"
-    rows = [["Chosen columns", f"{number(honest['mean'])}{spread}"]]
-    others = (("All columns", honest["all_columns"]), ("No column", honest["base_rate"]))
-    rows += [[name, number(score)] for name, score in others if score is not None]
+    rows = [
+        [name, f"{number(score)}{spread if who == 'score' else ''}"]
+        + [number(means.get(who)) for means in others.values()]
+        for who, name, score in (
+            ("score", "Chosen columns", honest["mean"]),
+            ("all_columns", "All columns", honest["all_columns"]),
+            ("base_rate", "No column", honest["base_rate"]),
+        )
+        if score is not None
+    ]
     each = listing([number(score) for score in honest["scores"]])
     sizes = honest["n_selected"]
     chose = "" if sizes is None else f" They chose {listing([f'{n:,}' for n in sizes])} columns."
-    header = ["Model", f"{metric}, mean{' ± spread' if spread else ''}"]
+    header = ["Model", f"{metric}, mean{' ± spread' if spread else ''}", *others]
+    numeric, kind = range(1, len(header)), "" if others else "narrow"
     return join(
         [
             tag("p", told),
-            table(header, rows, label="Honest scores", numeric=[1], kind="narrow"),
-            tag("p", f"The single repeats: {each}.{chose}", class_="note"),
+            table(header, rows, label="Honest scores", numeric=numeric, kind=kind),
+            tag("p", f"The single repeats: {each}.{chose}{_say_flattering(data['chosen'])}", class_="note"),
         ]
     )
+
+
+def _say_flattering(chosen: dict[str, Any]) -> str:
+    """Return what held-out rows told that the choice had seen."""
+    selected = chosen["scores"].get("selected")
+    if selected is None:
+        return ""
+    score = f"{score_word(chosen['score_name'])} {number(selected)}"
+    return f" On held-out rows that the choice had seen, the chosen columns reach {score}, which flatters."
 
 
 def _confusion(data: dict[str, Any], note: Html) -> Html:

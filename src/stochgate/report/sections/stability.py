@@ -12,17 +12,26 @@ MOST_PAIRS = 40
 def draw_stability(data: dict[str, Any]) -> Html:
     """Return how often each feature was chosen, or why that is not known."""
     stability, title = data["stability"], "Would other rows choose the same?"
-    if not data["chosen"]["n_features"]:
+    if not data["chosen"]["n_features"] and not data["chosen"]["n_halves"]:
         return section("stability", title, tag("p", "No column was chosen."))
     if stability is None:
         return section("stability", title, tag("p", _why_not_repeated(data["chosen"])))
     if not stability["features"]:
-        return section("stability", title, tag("p", "No split of the rows chose any column."))
+        return section("stability", title, tag("p", "No part of the rows chose any column."))
     n_bars = min(MOST_BARS, len(stability["features"]))
+    parts, fdr = count(stability["n_folds"], "part"), data["chosen"]["fdr"]
     told = (
-        f"The choice was repeated on {count(stability['n_folds'], 'part')} of the rows, each time without "
+        f"The choice was repeated on {parts} of the rows, each time without "
         "some of them. Where columns tell the same, parts may choose different ones, which is no error."
     )
+    if fdr is not None:
+        n_halves = stability["n_folds"]
+        told = (
+            f"Columns were chosen on {n_halves} halves of the rows, {n_halves // 2} pairs without a row in "
+            "common, at the penalty that predicts best, which lets many through. Found is what more than "
+            f"half of them choose if its q-value is at most {fdr:g}, which asks what a column tells that "
+            "no other does. On average at most this share of what is found is false."
+        )
     label = (
         f"Bars: how often each of {count(n_bars, 'feature')} was chosen, the most frequent first; the "
         "table below has the numbers."
@@ -50,6 +59,8 @@ def _why_not_repeated(chosen: dict[str, Any]) -> str:
 def _as_table(data: dict[str, Any]) -> Html:
     stability, names = data["stability"], data["names"]
     header = ["Feature", "Chosen in the model", "Parts that chose it"]
+    if data["chosen"]["fdr"] is not None:
+        header = ["Feature", "Found", "Halves that chose it", "q-value"]
     if stability["n_repeats"] is not None:
         header.append("Repeats of the whole fit that chose it")
     rows = []
@@ -59,13 +70,15 @@ def _as_table(data: dict[str, Any]) -> Html:
             "yes" if each["is_chosen"] else "no",
             percent(each["frequency"]),
         ]
+        if data["chosen"]["fdr"] is not None:
+            row.append(UNKNOWN if each["q_value"] is None else f"{each['q_value']:.2g}")
         if stability["n_repeats"] is not None:
             known = each["n_repeats"] is not None
             row.append(f"{each['n_repeats']} of {stability['n_repeats']}" if known else UNKNOWN)
         rows.append(row)
     more = stability["n_ever"] - len(rows)
     cut = tag("p", f"{count(more, 'more feature')} chosen less often.", class_="note") if more > 0 else None
-    made = table(header, rows, label="How often features were chosen", numeric=[2])
+    made = table(header, rows, label="How often features were chosen", numeric=range(2, len(header)))
     return details("All of them as a table", made, cut)
 
 
