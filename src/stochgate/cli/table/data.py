@@ -10,8 +10,10 @@ import pandas as pd
 from stochgate.cli.errors import UsageError, UserError
 from stochgate.cli.request import Request
 from stochgate.cli.table.columns import find_column, find_columns, split_condition
+from stochgate.cli.table.missing import mark_missing
 from stochgate.cli.table.read import read_table
 from stochgate.cli.table.task import as_numbers, detect_task, make_survival_target, make_target
+from stochgate.cli.table.text_table import MISSING_WORDS
 from stochgate.cli.text import count, quote
 
 FEWEST_ROWS = 10
@@ -47,6 +49,9 @@ class Data:
 def load_data(request: Request) -> Data:
     """Read the table of a request and take it apart."""
     frame, notes = read_table(request.data, request.sep)
+    if request.categorical:
+        kinds = find_columns(list(frame.columns), request.categorical, "--categorical")
+        frame, notes = read_table(request.data, request.sep, dict.fromkeys(kinds, MISSING_WORDS))
     return take_apart(frame, request, notes)
 
 
@@ -64,14 +69,29 @@ def take_apart(frame: pd.DataFrame, request: Request, notes: list[str] | None = 
     >>> list(data.X.columns), data.why
     (['a'], "Classification: the target 'y' has 2 classes, because it holds text, 2 different values.")
     """
-    y_columns, code = _target_columns(list(frame.columns), request)
+    names = list(frame.columns)
+    y_columns, code = _target_columns(names, request)
+    frame, on_values = _with_missing(frame, request.missing_values)
+    kinds = find_columns(names, request.categorical, "--categorical")
+    frame = frame.astype(dict.fromkeys(kinds, "category"))
     frame, on_rows = _with_target(frame, y_columns)
     task, why, y = _make_y(frame, y_columns, code, request)
     column, groups = _make_groups(frame, request.row_groups)
     if column in y_columns:
         raise UsageError(f"--row-groups names {quote(column)}, which is to be predicted: name another.")
     X, keep = _make_features(frame, [*y_columns, *([] if column is None else [column])], request)
-    return Data(X=X, y=y, groups=groups, task=task, why=why, keep=keep, notes=[*(notes or []), *on_rows])
+    notes = [*(notes or []), *on_values, *on_rows]
+    return Data(X=X, y=y, groups=groups, task=task, why=why, keep=keep, notes=notes)
+
+
+def _with_missing(frame: pd.DataFrame, given: list[str]) -> tuple[pd.DataFrame, list[str]]:
+    """Return a frame in which some values are missing, and a note on each; raise where one is nowhere."""
+    frame, marked = mark_missing(frame, given)
+    for value, n in marked.items():
+        if n == 0:
+            raise UsageError(f"--missing-values names {quote(value)}, which no cell holds: leave it out.")
+    notes = [f"{quote(value)} counts as missing in {count(n, 'cell')}." for value, n in marked.items()]
+    return frame, notes
 
 
 def _make_features(

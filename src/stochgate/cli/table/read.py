@@ -5,7 +5,7 @@ import gzip
 import io
 import lzma
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,7 @@ _WORDS = {r"\t": "\t", "tab": "\t", "space": SPACES, "comma": ",", "semicolon": 
 
 
 def read_table(
-    path: Path, sep: str | None = None, texts: Sequence[str] = ()
+    path: Path, sep: str | None = None, texts: Mapping[str, set[str]] | None = None
 ) -> tuple[pd.DataFrame, list[str]]:
     r"""Read a table.
 
@@ -43,8 +43,8 @@ def read_table(
         which of them is told by its content.
     sep : str, optional
         The separator of a text file; by default it is found out.
-    texts : sequence of str
-        Columns of a text file that hold text, whatever it looks like.
+    texts : mapping of str to set of str, optional
+        Columns of a text file that hold text, whatever it looks like; as `read_text_table`.
 
     Returns
     -------

@@ -2,8 +2,9 @@
 
 import io
 import re
+import shlex
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import pandas as pd
 
 from stochgate.cli.errors import UserError
 from stochgate.cli.table.text_files import NAMES, Layout, find_layout, guess_separator, refuse_duplicates
-from stochgate.cli.text import list_names, quote
+from stochgate.cli.text import MOST_NAMED, count, list_names, quote
 
 USUAL = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 MISSING_SIGNS = {
@@ -29,11 +30,15 @@ MISSING_SIGNS = {
     "nil",
     "(null)",
 }
+MISSING_WORDS = {  # of pandas; in columns of text, too
+    *("#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>"),
+    *("N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"),
+}
 _WRONG_LINE = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
 
 
 def read_text_table(
-    path: Path, text: str, sep: str | None = None, texts: Sequence[str] = ()
+    path: Path, text: str, sep: str | None = None, texts: Mapping[str, set[str]] | None = None
 ) -> tuple[pd.DataFrame, list[str]]:
     r"""Return the table of a text.
 
@@ -43,8 +48,9 @@ def read_text_table(
         Whose name says which separator is usual.
     text : str
     sep : str, optional
-    texts : sequence of str
-        Columns that hold text, whatever it looks like.
+    texts : mapping of str to set of str, optional
+        Columns that hold text, whatever it looks like, and the words of `MISSING_WORDS` that are values
+        there.
 
     Examples
     --------
@@ -58,7 +64,7 @@ def read_text_table(
     >>> notes[0]
     'The first column has no name and numbers the rows, so it is left out.'
     """
-    layout = find_layout(text, sep)
+    layout, texts = find_layout(text, sep), texts or {}
     if len(layout.header) == 1:
         _refuse_one_column(path, text, layout.header[0], sep)
     refuse_duplicates(layout.header)
@@ -69,10 +75,15 @@ def read_text_table(
         notes.append("Decimals have a comma.")
     frame = _parse(path, text, layout, texts)
     numbers = frame.drop(columns=list(texts), errors="ignore")
+    words = find_missing_words(numbers, lambda names: _parse(path, text, layout, names))
     if signs := find_missing_signs(numbers, layout.decimal):
         frame = _parse(path, text, layout, texts, signs)
         named = ", ".join(sorted({repr(sign) for column in signs.values() for sign in column}))
         notes.append(f"In columns of numbers {named} counts as missing: {list_names(list(signs))}.")
+    if words:
+        notes.append(_tell_words(words))
+    for name in filter(frame.columns.__contains__, texts):
+        frame[name] = frame[name].mask(frame[name].isin({"", *(MISSING_WORDS - texts[name])}))
     if _numbers_rows(frame):
         frame = frame.iloc[:, 1:]
         notes.insert(0, "The first column has no name and numbers the rows, so it is left out.")
@@ -100,11 +111,50 @@ def find_missing_signs(frame: pd.DataFrame, decimal: str = ".") -> dict[str, lis
     return found
 
 
+def find_missing_words(
+    frame: pd.DataFrame, read_again: Callable[[list[str]], pd.DataFrame]
+) -> dict[str, dict[str, int]]:
+    """Return the columns of text in which words are taken as missing, and how many rows have each word.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    read_again : callable
+        Returns the frame with some columns read to the letter.
+    """
+    lacking = [
+        name
+        for name in frame.columns[frame.isna().any()]
+        if pd.api.types.is_string_dtype(frame[name].dtype)
+        and pd.to_numeric(frame[name], errors="coerce").isna().mean() > frame[name].isna().mean()
+    ]
+    if not lacking:
+        return {}
+    cells = read_again(lacking)
+    found = {name: cells[name][cells[name].isin(MISSING_WORDS)] for name in lacking}
+    return {name: words.value_counts().to_dict() for name, words in found.items() if len(words)}
+
+
+def _tell_words(words: dict[str, dict[str, int]]) -> str:
+    """Return a note on words in columns of text that were taken as missing."""
+    told = [
+        " and ".join(f"{quote(word)} in {count(n, 'row')}" for word, n in counts.items())
+        + f" of {quote(name)}"
+        for name, counts in list(words.items())[:MOST_NAMED]
+    ]
+    more = f", and such words in {len(words) - MOST_NAMED} more columns" if len(words) > MOST_NAMED else ""
+    listed = shlex.quote(",".join(list(words)[:MOST_NAMED]))
+    return (
+        f"In columns of text, words count as missing: {', '.join(told)}{more}; --categorical {listed} "
+        "keeps them as values."
+    )
+
+
 def _parse(
     path: Path,
     text: str,
     layout: Layout,
-    texts: Sequence[str],
+    texts: Iterable[str],
     signs: dict[str, list[str]] | None = None,
 ) -> pd.DataFrame:
     """Return the data frame; lines that are one cell longer than the header begin with the row's name."""
@@ -115,7 +165,7 @@ def _parse(
             sep=layout.sep,
             decimal=layout.decimal,
             na_values=signs,
-            dtype=dict.fromkeys(texts, str) or None,
+            converters=dict.fromkeys(texts, str) or None,
             index_col=index_col,
             low_memory=False,
         )

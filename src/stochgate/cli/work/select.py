@@ -201,9 +201,9 @@ def describe_request(request: Request) -> dict[str, Any]:
     >>> describe_request(Request(data=Path("mice.csv"), target="class", exclude=["Genotype"]))
     {'data': 'mice.csv', 'target': 'class', 'exclude': 'Genotype', 'seed': '0'}
     """
-    names = ("target", "time", "event", "task", "k", "alpha", "fdr", "keep", "exclude", "row_groups", "sep")
+    names = ("target", "time", "event", "task", "k", "alpha", "fdr", "keep", "exclude", "row_groups")
     told = {"data": request.data.name}
-    for name in (*names, "seed"):
+    for name in (*names, "categorical", "missing_values", "sep", "seed"):
         value = getattr(request, name)
         if value is not None and value != []:
             told[name.replace("_", "-")] = ", ".join(value) if isinstance(value, list) else str(value)
