@@ -165,7 +165,7 @@ def predict(
     """
     screen, at = Screen(quiet), read_times(times)
     fitted = load_model(model)
-    frame, notes = read_table(data, sep, text_columns(fitted))
+    frame, notes = read_table(data, sep, text_columns(fitted), tell_words=False)
     frame, _ = mark_missing(frame, missing_values or [])
     out = check_output_file(out, force)
     for note in notes:

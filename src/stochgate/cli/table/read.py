@@ -32,7 +32,7 @@ _WORDS = {r"\t": "\t", "tab": "\t", "space": SPACES, "comma": ",", "semicolon": 
 
 
 def read_table(
-    path: Path, sep: str | None = None, texts: Mapping[str, set[str]] | None = None
+    path: Path, sep: str | None = None, texts: Mapping[str, set[str]] | None = None, **options: bool
 ) -> tuple[pd.DataFrame, list[str]]:
     r"""Read a table.
 
@@ -44,7 +44,8 @@ def read_table(
     sep : str, optional
         The separator of a text file; by default it is found out.
     texts : mapping of str to set of str, optional
-        Columns of a text file that hold text, whatever it looks like; as `read_text_table`.
+        Columns of a text file that hold text, whatever it looks like; as in `read_text_table`.
+    **options : of `read_text_table`
 
     Returns
     -------
@@ -70,7 +71,7 @@ def read_table(
             frame = _tidy(_read_arrow(data))
         else:
             text, on_encoding = _decode(path, data)
-            frame, on_layout = read_text_table(path, text, sep, texts)
+            frame, on_layout = read_text_table(path, text, sep, texts, **options)
             notes = on_encoding + on_layout
     except (UserError, ImportError, MemoryError):
         raise

@@ -38,7 +38,12 @@ _WRONG_LINE = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
 
 
 def read_text_table(
-    path: Path, text: str, sep: str | None = None, texts: Mapping[str, set[str]] | None = None
+    path: Path,
+    text: str,
+    sep: str | None = None,
+    texts: Mapping[str, set[str]] | None = None,
+    *,
+    tell_words: bool = True,
 ) -> tuple[pd.DataFrame, list[str]]:
     r"""Return the table of a text.
 
@@ -51,6 +56,8 @@ def read_text_table(
     texts : mapping of str to set of str, optional
         Columns that hold text, whatever it looks like, and the words of `MISSING_WORDS` that are values
         there.
+    tell_words : bool
+        Whether a note tells of such words in other columns of text, which takes another reading.
 
     Examples
     --------
@@ -75,13 +82,13 @@ def read_text_table(
         notes.append("Decimals have a comma.")
     frame = _parse(path, text, layout, texts)
     numbers = frame.drop(columns=list(texts), errors="ignore")
-    words = find_missing_words(numbers, lambda names: _parse(path, text, layout, names))
     if signs := find_missing_signs(numbers, layout.decimal):
         frame = _parse(path, text, layout, texts, signs)
         named = ", ".join(sorted({repr(sign) for column in signs.values() for sign in column}))
         notes.append(f"In columns of numbers {named} counts as missing: {list_names(list(signs))}.")
-    if words:
-        notes.append(_tell_words(words))
+    if tell_words:
+        others = frame.drop(columns=list(texts), errors="ignore")
+        notes += _tell_words(find_missing_words(others, lambda names: _parse(path, text, layout, names)))
     for name in filter(frame.columns.__contains__, texts):
         frame[name] = frame[name].mask(frame[name].isin({"", *(MISSING_WORDS - texts[name])}))
     if _numbers_rows(frame):
@@ -122,12 +129,7 @@ def find_missing_words(
     read_again : callable
         Returns the frame with some columns read to the letter.
     """
-    lacking = [
-        name
-        for name in frame.columns[frame.isna().any()]
-        if pd.api.types.is_string_dtype(frame[name].dtype)
-        and pd.to_numeric(frame[name], errors="coerce").isna().mean() > frame[name].isna().mean()
-    ]
+    lacking = [name for name in frame.columns[frame.isna().any()] if _has_text(frame[name])]
     if not lacking:
         return {}
     cells = read_again(lacking)
@@ -135,8 +137,18 @@ def find_missing_words(
     return {name: words.value_counts().to_dict() for name, words in found.items() if len(words)}
 
 
-def _tell_words(words: dict[str, dict[str, int]]) -> str:
-    """Return a note on words in columns of text that were taken as missing."""
+def _has_text(column: pd.Series) -> bool:
+    """Tell whether a column has a cell that is neither missing nor a number."""
+    if not pd.api.types.is_string_dtype(column.dtype):
+        return False
+    cells = column.dropna().astype(str).str.replace(",", ".", regex=False)
+    return bool(pd.to_numeric(cells, errors="coerce").isna().any())
+
+
+def _tell_words(words: dict[str, dict[str, int]]) -> list[str]:
+    """Return a note on words in columns of text that were taken as missing, if there are any."""
+    if not words:
+        return []
     told = [
         " and ".join(f"{quote(word)} in {count(n, 'row')}" for word, n in counts.items())
         + f" of {quote(name)}"
@@ -144,10 +156,10 @@ def _tell_words(words: dict[str, dict[str, int]]) -> str:
     ]
     more = f", and such words in {len(words) - MOST_NAMED} more columns" if len(words) > MOST_NAMED else ""
     listed = shlex.quote(",".join(list(words)[:MOST_NAMED]))
-    return (
+    return [
         f"In columns of text, words count as missing: {', '.join(told)}{more}; --categorical {listed} "
         "keeps them as values."
-    )
+    ]
 
 
 def _parse(
