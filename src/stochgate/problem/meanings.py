@@ -98,9 +98,10 @@ def may_be_ids(name: Any, values: np.ndarray) -> bool:
     if len(counts) < FEWEST_IDS or len(values) < LEAST_REPEATS * len(counts):
         return False
     mean = counts.mean()
+    if _ID.search(str(name)) is not None:
+        return True
     few = np.mean((counts >= 2) & (counts <= 5)) > 0.9
-    even = chi2.cdf(((counts - mean) ** 2).sum() / mean, len(counts) - 1) < 0.01
-    return bool(few and even) or _ID.search(str(name)) is not None
+    return bool(few and chi2.cdf(((counts - mean) ** 2).sum() / mean, len(counts) - 1) < 0.01)
 
 
 def may_be_codes(values: np.ndarray) -> bool:
