@@ -9,6 +9,8 @@ import pytest
 from cli_tables import SHORT, make_frame, predict
 
 import stochgate
+from stochgate.cli.table.text_table import MISSING_WORDS
+from stochgate.cli.work.predict import text_columns
 
 pytestmark = pytest.mark.usefixtures("short_fits")
 MODEL = "table-selected/model.safetensors"
@@ -150,6 +152,27 @@ def test_columns_of_text_are_read_as_text_whatever_they_look_like(run, folder):
         ).succeeds()
     of_all = pd.read_csv("all-out.csv")["prediction"][amount.round() != 0]
     np.testing.assert_array_equal(pd.read_csv("some-out.csv")["prediction"], of_all)
+
+
+def test_predictions_read_missing_values_and_words_as_the_fit_did(run, folder):
+    frame = make_frame()[["x0", "kind"]].assign(garage=["None", "in", "out"] * 20)
+    frame["age"] = np.where(frame["kind"] == "up", 30, -999)
+    frame.to_csv("t.csv", index=False)
+    options = ["--categorical", "garage", "--missing-values=age=-999,-99", "--missing-values=kind=?"]
+    done = run("select", "t.csv", "--target", "kind", "--keep", "garage,age", "--k", 2, *options)
+    done.refuses(2, "--missing-values names 'age=-99', which no cell holds")
+    options = [*options[:2], "--missing-values=age=-999"]
+    done = run("select", "t.csv", "--target", "kind", "--keep", "garage,age", "--k", 2, *options)
+    done.succeeds("NEW_TABLE.csv --missing-values=age=-999", "'age=-999' counts as missing in")
+    model = stochgate.load("t-selected/model.safetensors")
+    marked = frame.replace({"age": {-999: np.nan}})
+    run("predict", "t-selected/model.safetensors", "t.csv", "--missing-values=age=-999").succeeds()
+    shares = pd.read_csv("predictions.csv").iloc[:, 1:]
+    np.testing.assert_allclose(shares, model.predict_proba(marked), rtol=1e-12)
+    assert text_columns(model) == {"garage": MISSING_WORDS}
+    done = run("select", "t.csv", "--target", "kind", "--keep", "garage,age", "--k", 2, "--force")
+    done.succeeds("'None' in 20 rows of 'garage'; --categorical garage keeps them")
+    assert text_columns(stochgate.load("t-selected/model.safetensors")) == {"garage": set()}
 
 
 def test_models_of_arrays_and_of_several_outputs_are_handled(run, folder):

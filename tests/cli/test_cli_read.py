@@ -110,6 +110,27 @@ def test_signs_of_missing_values_are_read_in_columns_of_numbers_alone(tmp_path):
     assert "'?' counts as missing: 'dose'" in notes[-1]
 
 
+WORDS = "a,kind,dose\n1,None,NA\n2,x,3\n3,NA,4\n4,None,5\n5,,6\n"
+
+
+def test_words_for_missing_values_in_text_are_told(tmp_path):
+    frame, notes = read_table(write(tmp_path, WORDS))
+    assert frame["kind"].isna().sum() == 4
+    assert notes == [
+        "In columns of text, words count as missing: 'None' in 2 rows and 'NA' in 1 row of 'kind'; "
+        "--categorical kind keeps them as values."
+    ]
+    assert read_table(write(tmp_path, WORDS), tell_words=False)[1] == []
+    assert read_table(write(tmp_path, WORDS.replace("None", "").replace("3,NA", "3,y")))[1] == []
+
+
+def test_text_keeps_the_words_that_are_values(tmp_path):
+    frame, notes = read_table(write(tmp_path, WORDS), texts={"kind": {"None"}, "a": set(), "b": set()})
+    assert frame["kind"].fillna("missing").tolist() == ["None", "x", "missing", "None", "missing"]
+    assert frame["a"].tolist() == list("12345")
+    assert notes == []
+
+
 @pytest.mark.parametrize("kind", ["parquet", "feather", "arrow", "stream"])
 def test_columnar_files_are_read(tmp_path, kind):
     frame = make_frame().astype({"kind": "category"})

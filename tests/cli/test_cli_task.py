@@ -130,6 +130,36 @@ def test_rows_without_a_target_are_left_out_with_a_note():
     assert data.X["x0"].tolist() == frame["x0"].drop([0, 5]).tolist()
 
 
+def test_values_that_are_missing_are_marked_in_all_columns_or_in_one():
+    frame = make_frame().assign(age=[-999, 30] * 30, size=[99.0, 1.0, -999.0] * 20, word=["?", "99"] * 30)
+    data = take_apart(frame, request(missing_values=["age=-999", "99,?"]))
+    assert data.X[["age", "size", "word"]].isna().sum().tolist() == [30, 20, 60]
+    assert data.notes == [
+        "'age=-999' counts as missing in 30 cells.",
+        "'99' counts as missing in 50 cells.",
+        "'?' counts as missing in 30 cells.",
+    ]
+    frame.loc[:4, "amount"] = -7
+    data = take_apart(frame, request(target="amount", missing_values=["-7"]))
+    assert data.notes[-1] == "5 rows without a value of 'amount' left out; 55 remain."
+
+
+def test_categorical_columns_hold_kinds_and_so_does_such_a_target():
+    frame = make_frame().assign(code=[1, 2, 3] * 20, grade=[1, 2, 3] * 20)
+    data = take_apart(frame, request(target="grade", categorical=["code,grade"]))
+    assert data.X["code"].dtype == "category"
+    assert data.task == "classification"
+    assert data.y[:3].tolist() == ["1", "2", "3"]
+
+
+def test_whole_numbers_taken_for_classes_name_the_option():
+    frame = make_frame(200).assign(count=np.arange(200) % 8)
+    data = take_apart(frame, request(target="count"))
+    assert data.why.endswith(
+        "8 different whole numbers in 200 rows (--task regression takes them as a quantity)."
+    )
+
+
 def test_the_target_and_what_is_excluded_are_no_features():
     data = take_apart(make_frame(), request(exclude=["amount,months", "died"], row_groups="patient"))
     assert list(data.X.columns) == ["x0", "x1", "x2", "x3"]
@@ -169,6 +199,9 @@ def test_the_first_group_of_a_pattern_is_the_label():
         ({"keep": ["x0"], "exclude": ["x0"]}, UsageError, "that column is excluded"),
         ({"exclude": ["x9"]}, UsageError, "--exclude names 'x9'"),
         ({"exclude": ["x0,x1,x2,x3,amount,months,died,patient"]}, UserError, "No column is left"),
+        ({"missing_values": ["-98"]}, UsageError, "'-98', which no cell holds"),
+        ({"missing_values": ["ages=1"]}, UsageError, "--missing-values names 'ages'"),
+        ({"categorical": ["x9"]}, UsageError, "--categorical names 'x9'"),
         ({"k": 99}, UsageError, "8 columns to choose from"),
         ({"k": 1, "keep": ["x0,x1"]}, UsageError, "--keep names 2 columns"),
     ],

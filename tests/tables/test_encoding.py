@@ -228,6 +228,29 @@ def test_text_that_is_all_numbers_is_numbers(values, expected):
     np.testing.assert_array_equal(read_column(values, "x", np.dtype(object), None), expected)
 
 
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (objects("120,5", " 80", None, "-1,25e2"), [120.5, 80.0, np.nan, -125.0]),
+        (objects("0,125", "0,375", 2.5), [0.125, 0.375, 2.5]),
+    ],
+)
+def test_decimal_commas_are_read(values, expected):
+    for is_text in (None, False):
+        found = read_column(values, "x", np.dtype(object), is_text)
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_commas_that_may_stand_between_thousands_are_refused():
+    found = read_column(objects("1,250", "900", "12,000"), "x", np.dtype(object), None)
+    assert found.what == "numbers with a comma ('1,250') that may be decimals or thousands"
+
+
+def test_a_point_and_a_comma_are_no_numbers():
+    assert read_column(objects("1,25", "1.25"), "x", np.dtype(object), None).what.startswith("numbers and")
+    assert read_column(objects("1,2,3", "1,2"), "x", np.dtype(object), None).tolist() == ["1,2,3", "1,2"]
+
+
 def test_a_column_without_any_value_may_hold_text_elsewhere():
     found = read_column(objects(None, None), "note", np.dtype(object), None)
     assert found.tolist() == [None, None]

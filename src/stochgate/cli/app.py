@@ -9,12 +9,13 @@ import typer
 import stochgate
 from stochgate.cli.group import DEBUG, OneSentence
 from stochgate.cli.notes import collect_notes
-from stochgate.cli.options import DATA, FORCE, QUIET, SEPARATOR, takes_request
+from stochgate.cli.options import DATA, FORCE, MISSING_VALUES, QUIET, SEPARATOR, takes_request
 from stochgate.cli.outputs import check_output_file, output_folder, write_csv
 from stochgate.cli.progress import Watch
 from stochgate.cli.request import Request
 from stochgate.cli.show import Screen
 from stochgate.cli.table.data import Data, load_data
+from stochgate.cli.table.missing import mark_missing
 from stochgate.cli.table.read import read_table
 from stochgate.cli.text import count
 from stochgate.cli.work.demo import TARGET, TEST, TRAIN, judge_demo, write_tumours
@@ -103,7 +104,8 @@ def _choose(
         written = write(found)
     finally:  # what took long to find is shown even where it cannot be written
         screen.show_found(found)
-    screen.show_written(written)
+    same = [given for given in request.missing_values if names_no_other(given, data.X.columns)]
+    screen.show_written(written, same)
     return found
 
 
@@ -168,6 +170,7 @@ def predict(
     ids: Annotated[
         list[str] | None, typer.Option("--id", help="Copy this column, to tell the rows apart.")
     ] = None,
+    missing_values: Annotated[list[str] | None, MISSING_VALUES] = None,
     sep: Annotated[str | None, SEPARATOR] = None,
     force: Annotated[bool, FORCE] = False,
     quiet: Annotated[bool, QUIET] = False,
@@ -183,7 +186,8 @@ def predict(
     """
     screen, at = Screen(quiet), read_times(times)
     fitted = load_model(model)
-    frame, notes = read_table(data, sep, text_columns(fitted))
+    frame, notes = read_table(data, sep, text_columns(fitted), tell_words=False)
+    frame, _ = mark_missing(frame, missing_values or [])
     out = check_output_file(out, force)
     for note in notes:
         screen.note(note)

@@ -42,6 +42,16 @@ _GROUPS_HELP = (
     "Rows that belong together, such as those of a patient: a column whose equal values say so, or "
     "'COLUMN=PATTERN', a regular expression whose first group is the label."
 )
+_CATEGORICAL_HELP = (
+    "Its values are kinds: numbers are codes, and words such as None or NA are values too, not missing "
+    "ones; as --keep."
+)
+MISSING_VALUES = typer.Option(
+    "--missing-values",
+    metavar="VALUE",
+    help="A number or text that counts as missing, such as -999, or 'COLUMN=VALUE' for one column alone; "
+    "repeat, or put commas between values.",
+)
 _EVALUATE_HELP = (
     "Also judge the whole procedure on unseen rows, against all columns and the base rate; takes about "
     "five times as long."
@@ -64,6 +74,8 @@ OPTIONS: dict[str, Any] = {
     "keep": _of(_HOW, "--keep", metavar="COLUMN", help="Always use it; repeat, or put commas between."),
     "exclude": _of(_HOW, "--exclude", "-x", metavar="COLUMN", help="Never use it; as --keep."),
     "row_groups": _of(_HOW, "--row-groups", metavar="COLUMN", help=_GROUPS_HELP),
+    "categorical": typer.Option("--categorical", metavar="COLUMN", help=_CATEGORICAL_HELP),
+    "missing_values": MISSING_VALUES,
     "sep": SEPARATOR,
     "seed": typer.Option("--seed", metavar="N", help="Equal seeds give equal results."),
     "device": typer.Option("--device", metavar="NAME", help="auto, cpu, cuda or cuda:1."),
@@ -74,7 +86,7 @@ OPTIONS: dict[str, Any] = {
     "force": FORCE,
     "quiet": QUIET,
 }
-_LISTS = ("strata", "keep", "exclude")
+_LISTS = ("strata", "keep", "exclude", "categorical", "missing_values")
 
 
 def takes_request(without: tuple[str, ...] = (), **helps: str) -> Callable[[Any], Callable[..., None]]:

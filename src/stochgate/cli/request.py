@@ -33,6 +33,10 @@ class Request:
         Columns, each entry one name or several with commas between.
     row_groups : str or None
         A column, or "COLUMN=PATTERN".
+    categorical : list of str
+        Columns whose values are kinds, as in `keep`.
+    missing_values : list of str
+        Each entry one or several values with commas between, or "COLUMN=" and these.
     sep : str or None
     seed : int
     device : str
@@ -64,6 +68,8 @@ class Request:
     keep: list[str] = field(default_factory=list)
     exclude: list[str] = field(default_factory=list)
     row_groups: str | None = None
+    categorical: list[str] = field(default_factory=list)
+    missing_values: list[str] = field(default_factory=list)
     sep: str | None = None
     seed: int = 0
     device: str = "auto"

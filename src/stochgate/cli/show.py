@@ -110,14 +110,15 @@ class Screen:
                 line = line.replace(name, option)
             self.results.print(Text(plain(line), style="dim"))
 
-    def show_written(self, paths: Sequence[Path]) -> None:
-        """Print which files there are now, and what can be done with them."""
+    def show_written(self, paths: Sequence[Path], missing_values: Sequence[str] = ()) -> None:
+        """Print which files there are now, and what can be done with them, by the same missing values."""
         self.results.print()
         for path in paths:
             self.say(f"written: {path}", style="green")
         model = next((path for path in paths if path.name == MODEL), None)
         if model is not None:
-            self.say(f"next:    stochgate predict {shlex.quote(str(model))} NEW_TABLE.csv")
+            same = "".join(f" --missing-values={shlex.quote(given)}" for given in missing_values)
+            self.say(f"next:    stochgate predict {shlex.quote(str(model))} NEW_TABLE.csv{same}")
 
     def show_path(self, table: pd.DataFrame) -> None:
         """Print for each number of columns the best model of the path."""

@@ -178,7 +178,8 @@ class GatedEstimator(
             generator = None if saved is None else saved.random_state(self.random_state)
             problem, groups = self._make_problem(X, y, sample_weight, groups, bar.callbacks, generator)
             problem = keep_plans(problem, saved, self, groups)
-            remarks, names = find_remarks(problem), self._names()
+            names = self._names()
+            remarks = find_remarks(problem, names)
             if self.lam != "auto":
                 final = train_at(problem, float(self.lam))
             elif k is None:

@@ -87,8 +87,9 @@ path_ : DataFrame, or list of dict without pandas
     and losses with their spread over the folds. The losses made the choice: they rank, they are not
     an estimate of performance.
 remarks_ : list of str
-    What a person should look at: columns that give y away or tell its classes apart alone, that number
-    the rows, that hold too many different texts, or have one value only.
+    What a person should look at: columns that give y away, almost or in full, or tell its classes apart
+    alone, that number the rows or repeat ids, hold numbers for missing values, codes or too many different
+    texts, or have one value only; and whole numbers in y that may be counts.
 n_steps_ : int
     The step the model is from.
 history_ : dict of ndarray

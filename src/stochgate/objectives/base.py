@@ -85,6 +85,10 @@ class Objective(BaseEstimator, ABC):
         """Return what no column of X may be a copy of: a value of each row, and whether it is a label."""
         return []
 
+    def question(self, target: Target) -> list[str]:
+        """Return in sentences why y may be of another kind than this objective takes it for."""
+        return []
+
     def output_names(self, facts: dict[str, Any], n_outputs: int) -> list[Any]:
         """Return what the outputs are of (classes, columns of y); None for the only one."""
         return [None] if n_outputs == 1 else list(range(n_outputs))

@@ -18,6 +18,8 @@ from torch.nn import functional as F
 
 from stochgate.objectives.base import Learned, Objective, Rows, Slope, Target
 
+MOST_ASSUMED = 5  # whole numbers that are classes without a question
+
 
 class Classification(Objective):
     r"""Cross-entropy: one output for two classes, one per class for more.
@@ -96,6 +98,17 @@ class Classification(Objective):
 
     def answers(self, rows: Rows) -> list[tuple[np.ndarray, bool]]:  # noqa: D102
         return [(rows["label"].cpu().numpy(), True)]
+
+    def question(self, target: Target) -> list[str]:
+        """Ask whether classes are counts: whole numbers, more than 5 and not about equally frequent."""
+        classes, n_rows = target.facts["classes"], torch.bincount(target.rows["label"])
+        even = n_rows.max() < 2 * n_rows.min()
+        if classes.dtype.kind not in "iuf" or len(classes) <= MOST_ASSUMED or even:
+            return []
+        return [
+            f"y has {len(classes)} classes, whole numbers from {classes[0]:g} to {classes[-1]:g}: if they "
+            "are counts or a scale, GatedRegressor (--task regression) takes them as a quantity."
+        ]
 
     def output_names(self, facts: dict[str, Any], n_outputs: int) -> list[Any]:
         """Return the classes; a single output is that of the last one."""

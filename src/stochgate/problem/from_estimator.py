@@ -99,6 +99,7 @@ def make_problem(
         random_state=random_state,
         blocks=np.zeros(len(weights), dtype=np.int64),
         callbacks=(*callbacks, *(estimator.callbacks or ())),
+        labels=table.labels,
         **make_columns(X, gates, network, training, device),
     )
     return problem, None if groups is None else check_groups(groups)[used]

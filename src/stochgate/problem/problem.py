@@ -1,6 +1,6 @@
 """The problem: parts and data of one fit, checked and ready, from which plans are made."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -61,6 +61,8 @@ class Problem:
         What trains the plans; None for the current one (`current_runner`).
     stream : StreamedRows, or None
         All rows, where those of X are a sample.
+    labels : dict of int to ndarray of str or None
+        The columns of text as they were read, by feature.
     """
 
     gate: Gate
@@ -83,6 +85,7 @@ class Problem:
     callbacks: tuple[Callback, ...] = ()
     runner: Runner | None = None
     stream: StreamedRows | None = None
+    labels: dict[int, np.ndarray] = field(default_factory=dict)
 
     @cached_property
     def gated_network(self) -> Network:

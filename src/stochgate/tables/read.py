@@ -26,6 +26,9 @@ DATE_ADVICE = "features must be numbers or text; take the days since a date, the
 MIXED_ADVICE = "make them all numbers, or make the texts missing values"
 _A_DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([T ]|$)|\d{1,2}[./]\d{1,2}[./](\d{4}|\d{2})$")
 _NUMBERS = (int, float, bool, np.number, np.bool_, Decimal)
+COMMA_ADVICE = "write them with a decimal point, and without a sign between thousands"
+_MAY_HAVE_COMMA = re.compile(r"\s*[-+]?\d+(,\d+)?([eE][-+]?\d+)?\s*")
+_THOUSANDS = re.compile(r"\s*[-+]?[1-9]\d{0,2},\d{3}\s*")
 
 
 def needs_reading(X: Any) -> bool:
@@ -38,8 +41,9 @@ def read_frame(
 ) -> tuple[Table, list[Obstacle]]:
     """Read a data frame column by column.
 
-    A column of text in which all values are numbers is one of numbers. One in which half of the values are,
-    but not all, is an obstacle, as are dates and objects.
+    A column of text in which all values are numbers, with a decimal point or all with a decimal comma, is
+    one of numbers. One in which half of the values are, but not all, is an obstacle, as are dates and
+    objects, and numbers whose comma may stand between thousands.
 
     Parameters
     ----------
@@ -98,6 +102,12 @@ def read_column(values: np.ndarray, name: Any, dtype: Any, is_text: bool | None)
     if is_text or (is_text is None and (is_category(dtype) or has_none)):
         return _as_labels(values)
     numbers, first_text = _as_numbers(values)
+    if first_text is not None and all(map(_may_have_comma, values)):
+        with_comma = [value for value in values if isinstance(value, str) and "," in value]
+        if all(map(_THOUSANDS.fullmatch, with_comma)):
+            what = f"numbers with a comma ({with_comma[0]!r}) that may be decimals or thousands"
+            return Obstacle(name, what, COMMA_ADVICE)
+        numbers, first_text = _as_numbers(np.array([_with_point(value) for value in values], dtype=object))
     if first_text is None:
         return numbers
     text = f"{values[first_text]!r} in row {first_text}"
@@ -109,6 +119,14 @@ def read_column(values: np.ndarray, name: Any, dtype: Any, is_text: bool | None)
     if all(_A_DATE.match(value) for value in values if isinstance(value, str)):
         return Obstacle(name, f"dates as text ({text})", DATE_ADVICE)
     return _as_labels(values)
+
+
+def _may_have_comma(value: object) -> bool:
+    return not isinstance(value, str) or _MAY_HAVE_COMMA.fullmatch(value) is not None
+
+
+def _with_point(value: object) -> object:
+    return value.replace(",", ".") if isinstance(value, str) else value
 
 
 def _as_labels(values: np.ndarray) -> np.ndarray:

@@ -10,6 +10,7 @@ import pandas as pd
 from stochgate.cli.errors import UsageError, UserError
 from stochgate.cli.request import Request
 from stochgate.cli.table.columns import find_column, find_columns, split_condition
+from stochgate.cli.table.missing import mark_missing
 from stochgate.cli.table.read import read_table
 from stochgate.cli.table.task import (
     as_numbers,
@@ -18,6 +19,7 @@ from stochgate.cli.table.task import (
     make_survival_target,
     make_target,
 )
+from stochgate.cli.table.text_table import MISSING_WORDS
 from stochgate.cli.text import count, list_names, quote
 
 FEWEST_ROWS = 10
@@ -53,6 +55,9 @@ class Data:
 def load_data(request: Request) -> Data:
     """Read the table of a request and take it apart."""
     frame, notes = read_table(request.data, request.sep)
+    if request.categorical:
+        kinds = find_columns(list(frame.columns), request.categorical, "--categorical")
+        frame, notes = read_table(request.data, request.sep, dict.fromkeys(kinds, MISSING_WORDS))
     return take_apart(frame, request, notes)
 
 
@@ -72,6 +77,9 @@ def take_apart(frame: pd.DataFrame, request: Request, notes: list[str] | None = 
     """
     names = list(frame.columns)
     y_columns, code = _target_columns(names, request)
+    frame, on_values = _with_missing(frame, request.missing_values)
+    kinds = find_columns(names, request.categorical, "--categorical")
+    frame = frame.astype(dict.fromkeys(kinds, "category"))
     strata = find_columns(names, request.strata, "--strata")
     _refuse_twice([*y_columns, *strata])
     frame, on_rows = _with_target(frame, [*y_columns, *strata])
@@ -84,7 +92,18 @@ def take_apart(frame: pd.DataFrame, request: Request, notes: list[str] | None = 
         raise UsageError(f"--row-groups names {quote(column)}, which is to be predicted: name another.")
     used = [*y_columns, *strata, *([] if column is None else [column])]
     X, keep = _make_features(frame, used, request)
-    return Data(X=X, y=y, groups=groups, task=task, why=why, keep=keep, notes=[*(notes or []), *on_rows])
+    notes = [*(notes or []), *on_values, *on_rows]
+    return Data(X=X, y=y, groups=groups, task=task, why=why, keep=keep, notes=notes)
+
+
+def _with_missing(frame: pd.DataFrame, given: list[str]) -> tuple[pd.DataFrame, list[str]]:
+    """Return a frame in which some values are missing, and a note on each; raise where one is nowhere."""
+    frame, marked = mark_missing(frame, given)
+    for value, n in marked.items():
+        if n == 0:
+            raise UsageError(f"--missing-values names {quote(value)}, which no cell holds: leave it out.")
+    notes = [f"{quote(value)} counts as missing in {count(n, 'cell')}." for value, n in marked.items()]
+    return frame, notes
 
 
 def _make_features(

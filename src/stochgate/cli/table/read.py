@@ -5,7 +5,7 @@ import gzip
 import io
 import lzma
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,7 @@ _WORDS = {r"\t": "\t", "tab": "\t", "space": SPACES, "comma": ",", "semicolon": 
 
 
 def read_table(
-    path: Path, sep: str | None = None, texts: Sequence[str] = ()
+    path: Path, sep: str | None = None, texts: Mapping[str, set[str]] | None = None, **options: bool
 ) -> tuple[pd.DataFrame, list[str]]:
     r"""Read a table.
 
@@ -44,8 +44,9 @@ def read_table(
         Arrow or Feather; which of them is told by its content.
     sep : str, optional
         The separator of a text file; by default it is found out.
-    texts : sequence of str
-        Columns of a text file that hold text, whatever it looks like.
+    texts : mapping of str to set of str, optional
+        Columns of a text file that hold text, whatever it looks like; as in `read_text_table`.
+    **options : of `read_text_table`
 
     Returns
     -------
@@ -75,7 +76,7 @@ def read_table(
             frame, notes = read_workbook(path, data)
         else:
             text, on_encoding = _decode(path, data)
-            frame, on_layout = read_text_table(path, text, sep, texts)
+            frame, on_layout = read_text_table(path, text, sep, texts, **options)
             notes = on_encoding + on_layout
     except (UserError, ImportError, MemoryError):
         raise

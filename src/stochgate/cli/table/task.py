@@ -46,7 +46,7 @@ def detect_task(values: pd.Series) -> Detected:
     >>> detect_task(pd.Series(["a", "b", "b"])).task, detect_task(pd.Series([0.5, 1.5, 2.5])).task
     ('classification', 'regression')
     >>> detect_task(pd.Series([1, 2, 3] * 20)).why
-    'it has 3 different whole numbers in 60 rows'
+    'it has 3 different whole numbers in 60 rows (--task regression takes them as a quantity)'
     """
     n, n_rows = values.nunique(), len(values)
     if pd.api.types.is_bool_dtype(values.dtype):
@@ -59,7 +59,7 @@ def detect_task(values: pd.Series) -> Detected:
         return Detected("regression", "it holds numbers with decimals")
     found = f"it has {count(n, 'different whole number')} in {count(n_rows, 'row')}"
     if n <= MOST_CLASSES and n <= LARGEST_SHARE * n_rows:
-        return Detected("classification", found)
+        return Detected("classification", f"{found} (--task regression takes them as a quantity)")
     return Detected("regression", found)
 
 

@@ -3,8 +3,9 @@
 import csv
 import io
 import re
+import shlex
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -21,14 +22,23 @@ from stochgate.cli.table.text_files import (
     read_records,
     refuse_duplicates,
 )
-from stochgate.cli.text import list_names, quote
+from stochgate.cli.text import MOST_NAMED, count, list_names, quote
 
 USUAL = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+MISSING_WORDS = {  # of pandas; in columns of text, too
+    *("#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>"),
+    *("N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"),
+}
 _WRONG_LINE = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
 
 
 def read_text_table(
-    path: Path, text: str, sep: str | None = None, texts: Sequence[str] = ()
+    path: Path,
+    text: str,
+    sep: str | None = None,
+    texts: Mapping[str, set[str]] | None = None,
+    *,
+    tell_words: bool = True,
 ) -> tuple[pd.DataFrame, list[str]]:
     r"""Return the table of a text; its index is the line that each row begins at.
 
@@ -38,8 +48,11 @@ def read_text_table(
         Whose name says which separator is usual.
     text : str
     sep : str, optional
-    texts : sequence of str
-        Columns that hold text, whatever it looks like.
+    texts : mapping of str to set of str, optional
+        Columns that hold text, whatever it looks like, and the words of `MISSING_WORDS` that are values
+        there.
+    tell_words : bool
+        Whether a note tells of such words in other columns of text, which takes another reading.
 
     Examples
     --------
@@ -51,7 +64,7 @@ def read_text_table(
     >>> notes[0]
     'The first column has no name and numbers the rows, so it is left out.'
     """
-    layout = find_layout(text, sep)
+    layout, texts = find_layout(text, sep), texts or {}
     if len(layout.header) == 1:
         _refuse_one_column(path, text, layout.header[0], sep)
     refuse_duplicates(layout.header)
@@ -66,6 +79,11 @@ def read_text_table(
     if signs := find_missing_signs(numbers, layout.decimal):
         frame = _parse(path, text, layout, texts, signs)
         notes.append(say_missing(signs))
+    if tell_words:
+        others = frame.drop(columns=list(texts), errors="ignore")
+        notes += _tell_words(find_missing_words(others, lambda names: _parse(path, text, layout, names)))
+    for name in filter(frame.columns.__contains__, texts):
+        frame[name] = frame[name].mask(frame[name].isin({"", *(MISSING_WORDS - texts[name])}))
     frame.index = _count_lines(text, layout, len(frame))
     frame, on_numbers = leave_out_numbers(frame)
     return frame, on_numbers + notes
@@ -120,11 +138,55 @@ def find_missing_signs(frame: pd.DataFrame, decimal: str = ".") -> dict[str, lis
     return found
 
 
+def find_missing_words(
+    frame: pd.DataFrame, read_again: Callable[[list[str]], pd.DataFrame]
+) -> dict[str, dict[str, int]]:
+    """Return the columns of text in which words are taken as missing, and how many rows have each word.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    read_again : callable
+        Returns the frame with some columns read to the letter.
+    """
+    lacking = [name for name in frame.columns[frame.isna().any()] if _has_text(frame[name])]
+    if not lacking:
+        return {}
+    cells = read_again(lacking)
+    found = {name: cells[name][cells[name].isin(MISSING_WORDS)] for name in lacking}
+    return {name: words.value_counts().to_dict() for name, words in found.items() if len(words)}
+
+
+def _has_text(column: pd.Series) -> bool:
+    """Tell whether a column has a cell that is neither missing nor a number."""
+    if not pd.api.types.is_string_dtype(column.dtype):
+        return False
+    cells = column.dropna().astype(str).str.replace(",", ".", regex=False)
+    return bool(pd.to_numeric(cells, errors="coerce").isna().any())
+
+
+def _tell_words(words: dict[str, dict[str, int]]) -> list[str]:
+    """Return a note on words in columns of text that were taken as missing, if there are any."""
+    if not words:
+        return []
+    told = [
+        " and ".join(f"{quote(word)} in {count(n, 'row')}" for word, n in counts.items())
+        + f" of {quote(name)}"
+        for name, counts in list(words.items())[:MOST_NAMED]
+    ]
+    more = f", and such words in {len(words) - MOST_NAMED} more columns" if len(words) > MOST_NAMED else ""
+    listed = shlex.quote(",".join(list(words)[:MOST_NAMED]))
+    return [
+        f"In columns of text, words count as missing: {', '.join(told)}{more}; --categorical {listed} "
+        "keeps them as values."
+    ]
+
+
 def _parse(
     path: Path,
     text: str,
     layout: Layout,
-    texts: Sequence[str],
+    texts: Iterable[str],
     signs: dict[str, list[str]] | None = None,
 ) -> pd.DataFrame:
     """Return the data frame; lines that are one cell longer than the header begin with the row's name."""
@@ -135,7 +197,7 @@ def _parse(
             sep=layout.sep,
             decimal=layout.decimal,
             na_values=signs,
-            dtype=dict.fromkeys(texts, str) or None,
+            converters=dict.fromkeys(texts, str) or None,
             index_col=index_col,
             low_memory=False,
         )

@@ -53,7 +53,8 @@ class FdrModel(BaseEstimator):
         with collect_notes() as self.notes_:
             self.selector_ = selector.fit(X, y)
         names = list(X.columns)
-        self.remarks_ = find_remarks(clone(self.model)._make_problem(X, y, None, None)[0]).sentences(names)
+        problem, _ = clone(self.model)._make_problem(X, y, None, None)
+        self.remarks_ = find_remarks(problem, names).sentences(names)
         self.found_ = [name for name, chosen in zip(names, selector.support_, strict=True) if chosen]
         if self.found_:
             self.model_ = clone(self.model).set_params(always_keep=self.found_).fit(X[self.found_], y)

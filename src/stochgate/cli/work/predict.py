@@ -10,7 +10,9 @@ import stochgate
 from stochgate.cli.errors import UsageError, UserError, about_the_file
 from stochgate.cli.table.columns import find_columns
 from stochgate.cli.table.task import join_labels
+from stochgate.cli.table.text_table import MISSING_WORDS
 from stochgate.cli.text import count, list_names
+from stochgate.tables.levels import MISSING
 
 
 def load_model(path: Path) -> Any:
@@ -128,7 +130,19 @@ def _check_strata(known: list[str | None], strata: np.ndarray | None) -> None:
         raise UsageError("The model was fitted without strata: leave --strata out.")
 
 
-def text_columns(model: Any) -> list[str]:
-    """Return the columns that held text in the fit: "01" is no number there, nor "TRUE" a truth value."""
+def text_columns(model: Any) -> dict[str, set[str]]:
+    """Return the columns that held text in the fit, and which words for missing values are text there.
+
+    In these columns "01" is no number, nor "TRUE" a truth value. A word such as "None" is one that is
+    missing if the fit has seen missing values, and not this word.
+    """
     names = getattr(model, "feature_names_in_", None)
-    return [] if names is None else [str(names[j]) for j in model._table.levels]
+    if names is None:
+        return {}
+    seen = {str(names[j]): found for j, found in model._table.levels.items()}
+    return {
+        name: MISSING_WORDS & set(found.names)
+        if found is not None and MISSING in found.names
+        else MISSING_WORDS
+        for name, found in seen.items()
+    }

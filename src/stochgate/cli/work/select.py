@@ -217,9 +217,9 @@ def describe_request(request: Request) -> dict[str, Any]:
     {'data': 'mice.csv', 'target': 'class', 'exclude': 'Genotype', 'seed': '0'}
     """
     what = ("target", "time", "event", "entry", "strata", "task", "class_weight")
-    how = ("k", "alpha", "fdr", "keep", "exclude", "row_groups", "sep", "scoring", "seed")
+    how = ("k", "alpha", "fdr", "keep", "exclude", "row_groups", "categorical", "missing_values")
     told = {"data": request.data.name}
-    for name in (*what, *how):
+    for name in (*what, *how, "sep", "scoring", "seed"):
         value = getattr(request, name)
         if value is not None and value != []:
             told[name.replace("_", "-")] = ", ".join(value) if isinstance(value, list) else str(value)
