@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from stochgate.choice.defaults import DEFAULTS
+from stochgate.explain.direction import explain_directions, mark_direction
 
 _NAN = float("nan")
 COLUMNS: dict[str, Any] = {  # and what stands where nothing is known
@@ -18,6 +19,7 @@ COLUMNS: dict[str, Any] = {  # and what stands where nothing is known
     "frequency_high": _NAN,
     "direction": None,
     "direction_of": None,
+    "direction_alone": None,
     "loss_without": _NAN,
     "loss_without_error": _NAN,
     "stand_ins": (),
@@ -25,16 +27,18 @@ COLUMNS: dict[str, Any] = {  # and what stands where nothing is known
 }
 HEADER = ("feature", "gate", "frequency", "direction", "loss without")
 LEGEND = {
+    "gain": (
+        "each fold takes the set that is best on the other folds, so the luck of the choice is not in it, as "
+        "it is in the losses above."
+    ),
     "frequency": (
         "share of the {n_folds} folds that open the feature, with a 95 % interval as if the folds were "
         "independent."
     ),
-    "direction": (
-        "of the model's output (prediction, log-odds, log hazard) as the feature grows; of text, its "
-        "values from the highest output to the lowest."
-    ),
+    "direction": "{direction}",
     "loss without": "rise of the held-out loss when the model is trained again without the feature.",
 }
+MIXED_MEANS = " Mixed: it depends on the others."
 HONEST = (
     "These numbers come from the rows that made the choice; evaluate(model, X, y) gives the honest score."
 )
@@ -56,10 +60,13 @@ class Summary:
         - members: the features of a group
         - frequency, frequency_low, frequency_high: the share of folds in whose set it is, made as the
           chosen one was, and Wilson's 95 % interval of it; without one where `always_keep` opens it
-        - direction, direction_of: "+", "-" or "mixed", and of which class or output, the one affected most.
-          In at most 1000 rows the feature goes from its lower quartile over the median to the upper one;
-          "mixed" when over a quarter of the output's change goes against the rest; None when it does not
-          change. Of text, the levels from the highest output to the lowest
+        - direction, direction_of: "+" or "-", and of which class or output, the one affected most. In at
+          most 1000 rows the feature goes from its lower quartile over the median to the upper one; where
+          over a quarter of the output's change goes against the rest it is "-+" or "+-" for a curve that
+          turns (falls, then rises, or the reverse) and "mixed" where it depends on the other features; None
+          when the output does not change. Of text, the levels from the highest output to the lowest
+        - direction_alone: which way the feature points by itself, where that is two standard errors from
+          nothing; where it is not the model's direction, the feature corrects the others
         - loss_without, loss_without_error: by how much the folds' mean held-out loss rises when the feature
           (its whole group) is left out and the model trained again, and its standard error; for the 100
           most important gates
@@ -86,12 +93,15 @@ class Summary:
     n_folds : int
     n_kept : int
         How many features `always_keep` names.
+    task : {"classification", "regression", "survival"}
+    n_outputs : int
+        Of the model; for more than two classes one each.
     hints : tuple of str
     headline : str or None
         What takes the place of the verdict where another question was asked, such as an error rate.
     has_signal : bool
         Whether the verdict is a clear or a weak signal.
-    signal, advice, levels, text : str
+    signal, advice, levels, direction_legend, text : str
     """
 
     features: Any
@@ -107,6 +117,8 @@ class Summary:
     error: float = _NAN
     n_folds: int = 0
     n_kept: int = 0
+    task: str = "regression"
+    n_outputs: int = 1
     losses: dict[str, float] = field(default_factory=dict)
     scores: dict[str, float] = field(default_factory=dict)
     score_name: str = "score"
@@ -141,6 +153,11 @@ class Summary:
         clear, weak = DEFAULTS.clear_level, f"alpha = {self.alpha:g}"
         upto = weak if self.alpha <= clear else f"{clear:g}, weak up to {weak}"
         return f"{means}; the signal is clear up to {upto}."
+
+    @property
+    def direction_legend(self) -> str:
+        """What the directions are of."""
+        return explain_directions(self.task, self.n_outputs)
 
     @property
     def _is_beside(self) -> bool:
@@ -182,10 +199,13 @@ class Summary:
         lines = []
         for name, values in ((self.score_name, self.scores), ("loss", self.losses)):
             selected, every, none = (values.get(of, np.nan) for of in ("selected", "all", "none"))
-            if not np.isnan(selected + every):
-                own = f"{self.n_features} of {self.n_features_in} columns reach {selected:.3f}, "
-                own = own if self.n_features else ""
-                lines.append(f"held-out {name}: {own}all columns {every:.3f}, no column {none:.3f}")
+            if np.isnan(selected + every):
+                continue
+            reached = f"{self.n_features} of {self.n_features_in} columns reach {selected:.3f}, "
+            reached += f"all columns {every:.3f}"
+            if self.n_features in (0, self.n_features_in):  # one number for all columns
+                reached = f"all columns {selected if self.n_features else every:.3f}"
+            lines.append(f"held-out {name}: {reached}, no column {none:.3f}")
         return lines
 
     def _notes(self) -> list[str]:
@@ -195,13 +215,17 @@ class Summary:
             return [*cut, *self.hints]
         p = [f"p: {self.levels}"] if self.levels else []
         shown = {name for header in self._cells()[:1] for name in header}
-        legend = [f"{name}: {text}" for name, text in LEGEND.items() if name in shown]
-        return [*cut, *self.hints, *p, *(line.format(n_folds=self.n_folds) for line in legend), HONEST]
+        shown |= {"gain"} if self.n_features and self.scores else set()
+        mixed = any(cell.startswith("mixed") for row in self._cells() for cell in row)
+        direction = f"{self.direction_legend}{MIXED_MEANS if mixed else ''}"
+        told = {"n_folds": self.n_folds, "direction": direction}
+        legend = [f"{name}: {text.format(**told)}" for name, text in LEGEND.items() if name in shown]
+        return [*cut, *self.hints, *p, *legend, HONEST]
 
     def _cells(self) -> list[tuple[str, ...]]:
         """Return the table as texts, header first, without columns of which nothing is known."""
         rows = self.features if isinstance(self.features, list) else self.features.to_dict("records")
-        columns = zip(HEADER, *(_texts(row) for row in rows[:MOST_ROWS]), strict=True)
+        columns = zip(HEADER, *(_texts(row, self.task) for row in rows[:MOST_ROWS]), strict=True)
         return list(zip(*(column for column in columns if any(column[1:])), strict=True))
 
 
@@ -221,15 +245,14 @@ def say_p(p: float) -> str:
     return f"p = {float(_TWO_DIGITS.create_decimal(repr(float(p)))):g}"
 
 
-def _texts(row: dict[str, Any]) -> tuple[str, ...]:
+def _texts(row: dict[str, Any], task: str) -> tuple[str, ...]:
     """Return a feature's line of the table."""
     others = ", ".join(map(str, row["stand_ins"]))
     name = f"{row['feature']} (or {others})" if others else str(row["feature"])
     name = f"{name}, {len(row['members'])} features" if len(row["members"]) else name
     known = isinstance(row["direction"], str)
-    of = "" if row["direction_of"] is None else f" for {row['direction_of']}"
-    direction = f"{row['direction']}{of}" if known else ""
-    return name, f"{row['gate']:.2f}", _frequency(row), direction, _rise(row)
+    told = [row["direction"], row["direction_of"], task, row.get("direction_alone")]
+    return name, f"{row['gate']:.2f}", _frequency(row), mark_direction(*told) if known else "", _rise(row)
 
 
 def _frequency(row: dict[str, Any]) -> str:

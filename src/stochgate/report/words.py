@@ -123,10 +123,11 @@ def _say_worth(chosen: dict[str, Any]) -> str:
         return "no column was chosen, so the model predicts the base rate"
     if selected is None:
         return f"{of} {verb(n, 'was', 'were')} taken, and how well they predict was not measured"
+    every = None if n == chosen["n_columns"] else every  # one number for all columns
     others = [("all columns", every), ("no column", none)]
     reached = f"{score_word(chosen['score_name'])} {number(selected)} on held-out rows"
     reached += "".join(f", {name} {number(score)}" for name, score in others if score is not None)
-    if every is None or n == chosen["n_columns"] or not chosen["has_signal"]:
+    if every is None or not chosen["has_signal"]:
         return f"{of} {verb(n, 'reaches', 'reach')} {reached}"
     return f"{of} {verb(n, 'predicts', 'predict')} {_compare(chosen)} ({reached})"
 

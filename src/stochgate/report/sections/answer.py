@@ -2,21 +2,13 @@
 
 from typing import Any
 
+from stochgate.explain.direction import say_direction
 from stochgate.report.elements import Html, feature_name, join, section, table, tag
 from stochgate.report.words import UNKNOWN, count, number, percent, say_question, say_verdict, score_word
 
-DIRECTIONS = {
-    "classification": {
-        "+": "{of} more likely",
-        "-": "{of} less likely",
-        "mixed": "{of}: depends on the other features",
-    },
-    "regression": {"+": "{of} rises", "-": "{of} falls", "mixed": "{of}: no single direction"},
-    "survival": {"+": "more risk", "-": "less risk", "mixed": "risk: no single direction"},
-}
 CHOSEN = "{}, chosen columns"
 LONG = 32  # characters of a direction that may wrap
-ARROWS = {"+": "↑", "-": "↓", "mixed": "↕"}
+ARROWS = {"+": "↑", "-": "↓", "-+": "↓↑", "+-": "↑↓", "mixed": "↕"}
 
 
 def draw_answer(data: dict[str, Any]) -> Html:
@@ -38,10 +30,10 @@ def draw_answer(data: dict[str, Any]) -> Html:
 def _facts(data: dict[str, Any]) -> Html | None:
     """Return the scores as large numbers."""
     chosen, honest, scores = data["chosen"], data["honest"], data["chosen"]["scores"]
-    score = score_word(chosen["score_name"])
+    score, some = score_word(chosen["score_name"]), chosen["n_features"] < chosen["n_columns"]
     facts = [
         (number(scores.get("selected")), CHOSEN.format(score), "on held-out rows"),
-        (number(scores.get("all")), f"{score}, all columns", "on held-out rows"),
+        (number(scores.get("all") if some else None), f"{score}, all columns", "on held-out rows"),
         (number(scores.get("none")), f"{score}, no column", data["asked"]["base"]),
     ]
     facts = [fact for fact in facts if fact[0] != UNKNOWN]
@@ -127,11 +119,13 @@ def _direction(row: dict[str, Any], asked: dict[str, Any]) -> Html | None:
     if row["direction"] is None:
         return None
     of = row["direction_of"] or asked["called"]
-    if row["direction"] not in ARROWS:  # of text: its values, from the highest output to the lowest
-        return tag("span", f"{of}: {row['direction']}", class_="name")
-    words = DIRECTIONS[asked["task"]][row["direction"]].format(of=of)
-    arrow = tag("span", ARROWS[row["direction"]], class_="arrow", aria_hidden="true")
-    return tag("span", arrow, " ", words, class_="nowrap" if len(words) < LONG else None)
+    words = say_direction(row["direction"], of, asked["task"])
+    sign, alone = row["direction"], row["direction_alone"]
+    told = words if alone is None else f"{words} (alone: {say_direction(alone, of, asked['task'])})"
+    if sign not in ARROWS:  # of text: its values, from the highest output to the lowest
+        return tag("span", told, class_="name")
+    arrow = tag("span", ARROWS[sign], class_="arrow", aria_hidden="true")
+    return tag("span", arrow, " ", told, class_="nowrap" if len(told) < LONG else None)
 
 
 def _loss_without(row: dict[str, Any]) -> Html | None:
@@ -162,9 +156,7 @@ def _explain(chosen: dict[str, Any], header: list[str]) -> Html | None:
     meanings = {
         "Gate": "from 0 (closed) to 1 (open).",
         "How often chosen": f"in how many of {n} splits of the rows it was chosen, too.{sure}",
-        "Which way it points": (
-            "what happens when this feature alone rises; of text, its values from the most to the least."
-        ),
+        "Which way it points": chosen["direction_legend"],
         "Lost without it": (
             "how much the held-out loss rises when the model is trained again without it, ± a standard "
             "error. Grey: no more than chance, so it may be spared, but one at a time."
