@@ -24,7 +24,8 @@ def planted(estimator, seed=0):
     X["level"] = rng.choice(["high", "low", "middle"], 240)
     score = 1.5 * X["up"] - 1.5 * X["down"] + X["level"].map({"low": -2, "middle": 0, "high": 2})
     if estimator is GatedClassifier:
-        return X, pd.Series(np.where(score + rng.logistic(size=240) / 2 > 0, "sick", "healthy"), name="state")
+        sick = score + rng.logistic(size=240) / 2 > 0
+        return X, pd.Series(np.where(sick, "sick", "healthy"), name="state")
     if estimator is GatedRegressor:
         return X, pd.Series(score + 0.3 * rng.normal(size=240), name="dose")
     return X, np.column_stack([rng.random(240) > 0.2, rng.exponential(np.exp(-score))])
@@ -92,6 +93,6 @@ def test_of_several_classes_the_one_named_is_explained():
     X = rng.normal(size=(200, 3))
     three = np.digitize(X[:, 0], [-0.5, 0.5])
     why = "Of 3, the class named is the one that the feature moves most."
-    told = GatedClassifier(n_features_to_select=1, **FAST).fit(X, three).summary()
-    assert why in told.text
-    assert "class named is" not in GatedClassifier(n_features_to_select=1, **FAST).fit(X, three > 0).summary().text
+    model = GatedClassifier(n_features_to_select=1, **FAST)
+    assert why in model.fit(X, three).summary().text
+    assert "class named is" not in model.fit(X, three > 0).summary().text

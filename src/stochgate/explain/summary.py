@@ -20,8 +20,9 @@ from stochgate.problem.features import GateMap
 from stochgate.problem.problem import to_numpy
 
 AGREED = 0.8  # mean selection frequency of features the folds agree on
-NEARLY_ALL = 0.75  # the share of all features that is hardly a selection
+NEARLY_ALL = 0.8  # the share of all features that is hardly a selection
 MOST_OF_IT = 0.9  # the share of the best gain of small sets that is enough for a smaller one
+LOOKS_GOOD = 0.05  # by how much a score must be above that of no column for a reader to wonder
 MOST_NAMED = 5
 GIVEN = (
     "lam was given, so nothing was compared and no data were kept: frequency, direction, loss without the "
@@ -100,7 +101,7 @@ def hint(model: Any, choice: Choice) -> Iterator[str]:
             "No feature was left out; n_features_to_select=k selects k features, those that predict best "
             f"together.{_offer(choice, len(gates))}"
         )
-    elif len(gates) >= NEARLY_ALL * len(keep) > 2:
+    elif len(keep) > len(gates) >= NEARLY_ALL * len(keep):
         yield f"Nearly all features were chosen.{_offer(choice, len(gates))}"
     elif _is_at_limit(choice, len(own)):
         yield (
@@ -135,7 +136,8 @@ def _offer(choice: Choice, n_chosen: int) -> str:
     if best <= 0:
         return ""
     k = min(k for k, gain in small.items() if gain >= MOST_OF_IT * best)
-    chosen = f", the {n_chosen} chosen {choice.losses['selected']:.3f}" if choice.recipe.support.any() else ""
+    chosen = f", the {n_chosen} chosen {choice.losses['selected']:.3f}"
+    chosen = chosen if choice.recipe.support.any() else ""
     return (
         f" Of the small sets that were compared one of {k} reaches a held-out loss of {none - small[k]:.3f}"
         f"{chosen}, no feature {none:.3f}: model.at(k={k}) selects as many."
@@ -178,14 +180,18 @@ def say_scores(summary: Summary, choice: Choice, scores: dict[str, float]) -> It
     """Tell in words how scores that seem to contradict the verdict go with it."""
     selected, every, none = (scores.get(of, np.nan) for of in ("selected", "all", "none"))
     name, found = choice.problem.objective.score_name, choice.signal.found
-    if summary.n_features == 0 and every > none and choice.losses["all"] < choice.losses["none"]:
-        why = "what they tell is spread over many of them" if found else "which may be luck of these rows"
+    losses = choice.losses
+    if summary.n_features == 0 and every > none + LOOKS_GOOD and losses["all"] < losses["none"]:
+        why = "so what they tell is spread over many of them"
+        if not found:
+            p = say_p(choice.signal.p)
+            why = f"which may be luck: the test of all columns ({p}) does not tell them from noise"
         small = "" if found else _offer(choice, summary.n_features_in)
         yield (
             f"All {summary.n_features_in} columns together reach {name} {every:.3f} on held-out rows (no "
-            f"column {none:.3f}): {why}.{small}"
+            f"column {none:.3f}), {why}.{small}"
         )
-    lower = summary.n_features > 0 and choice.losses["selected"] < choice.losses["none"]
+    lower = summary.n_features > 0 and losses["selected"] < losses["none"]
     if found and lower and name == "accuracy" and round(selected - none, 3) <= 0:
         yield (
             "The selected columns lower the held-out loss, but not the share of wrong classes: they move "

@@ -28,8 +28,8 @@ COLUMNS: dict[str, Any] = {  # and what stands where nothing is known
 HEADER = ("feature", "gate", "frequency", "direction", "loss without")
 LEGEND = {
     "gain": (
-        "each fold takes the set that is best on the other folds, so the luck of the choice is not in it, as "
-        "it is in the losses above."
+        "each fold takes the set that is best on the other folds, so the luck of the choice is not in it, "
+        "as it is in the losses above."
     ),
     "frequency": (
         "share of the {n_folds} folds that open the feature, with a 95 % interval as if the folds were "

@@ -77,6 +77,8 @@ def draw_stand_ins(data: dict[str, Any]) -> Html:
         none = "No other column is much like a chosen one, so there are no stand-ins."
         if not data["chosen"]["n_features"]:
             none = "No column was chosen."
+        elif data["chosen"]["n_features"] == data["chosen"]["n_columns"]:
+            none = "All columns were chosen, so none is left to stand in for another."
         elif data["chosen"]["headline"] is not None:
             none = "Stand-ins were looked for among the columns found alone, and there are none."
         elif data["chosen"]["signal"] is None:
