@@ -235,8 +235,8 @@ def mark_direction(direction: str, of: Any, task: str, alone: Any = None) -> str
     >>> mark_direction("+", "sick", "classification", "-"), mark_direction("b > a", None, "survival")
     ('+ for sick (alone -)', 'b > a for risk')
     """
-    of = "risk" if of is None and task == "survival" else of
-    text = MARKS.get(direction, direction) + ("" if of is None else f" for {of}")
+    of = "risk" if task == "survival" else of
+    text = MARKS.get(direction, direction) + ("" if of is None or of != of else f" for {of}")
     return f"{text} (alone {alone})" if is_reversed(direction, alone) else text
 
 
