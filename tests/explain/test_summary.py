@@ -357,7 +357,10 @@ def test_where_all_features_were_chosen_a_small_set_of_the_path_is_offered():
     model = GatedRegressor(**FAST).fit(X, y)
     best = best_by_size(model.path_.to_dict("records"))[1]["held_out_loss"]
     losses = model.summary().losses
-    told = f"one of 1 reaches a held-out loss of {best:.3f}, the 2 chosen {losses['selected']:.3f}, "
+    told = (
+        f"No smaller set that was compared does as well; one of 1 reaches a held-out loss of {best:.3f}, "
+    )
+    told += f"the 2 chosen {losses['selected']:.3f}, "
     assert f"{told}no feature {losses['none']:.3f}: model.at(k=1)" in model.summary().text
     assert model.at(k=1).support_.sum() == 1
     assert "2 of 2 columns reach" not in model.summary().text  # one number for all columns
@@ -393,6 +396,24 @@ def test_all_columns_that_look_good_beside_no_selection_are_explained(noise_fit)
     found = replace(good, signal=replace(choice.signal, p=0.001))
     (told,) = say_scores(noise_fit.summary(), found, scores)
     assert "spread over many" in told
+
+
+def test_a_gain_that_is_less_sure_than_the_signal_is_pointed_out(linear_fit):
+    choice, summary = linear_fit._choice, linear_fit.summary()
+    assert list(say_scores(summary, choice, summary.scores)) == []
+    unsure = replace(choice, signal=replace(choice.signal, gain=0.095, error=0.123))
+    (told,) = say_scores(summary, unsure, summary.scores)
+    assert "less sure than that there is a signal" in told
+    assert told.endswith("0.095 ± 0.123.")
+
+
+def test_a_loss_that_falls_without_fewer_wrong_classes_is_explained():
+    X, y = two_classes()
+    model = GatedClassifier(**FAST).fit(X, y)
+    same = {"selected": 0.688, "all": 0.69, "none": 0.6881}
+    (told,) = say_scores(model.summary(), model._choice, same)
+    assert "but not the share of wrong classes" in told
+    assert list(say_scores(model.summary(), model._choice, {**same, "none": 0.5})) == []
 
 
 def test_hints_on_the_loss_without_agree_with_the_table():

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import binomtest
 
+from stochgate.choice.defaults import DEFAULTS
 from stochgate.choice.final import Choice
 from stochgate.choice.sets.ranking import largest_size, most_gates
 from stochgate.choice.tables import make_table
@@ -127,20 +128,20 @@ def _offer(choice: Choice, n_chosen: int) -> str:
     if choice.ranking is None or gates.gate_of is not None:  # a group counts once in k, but not in a path
         return ""
     rows = choice.table if isinstance(choice.table, list) else choice.table.to_dict("records")
-    small = {
-        k: none - row["held_out_loss"]
-        for k, row in best_by_size(rows).items()
-        if gates.keep.sum() < k <= n_chosen / 2
-    }
+    gains = {k: none - row["held_out_loss"] for k, row in best_by_size(rows).items() if k < n_chosen}
+    small = {k: gain for k, gain in gains.items() if gates.keep.sum() < k <= n_chosen / 2}
     best = max(small.values(), default=0.0)
     if best <= 0:
         return ""
     k = min(k for k, gain in small.items() if gain >= MOST_OF_IT * best)
-    chosen = f", the {n_chosen} chosen {choice.losses['selected']:.3f}"
-    chosen = chosen if choice.recipe.support.any() else ""
+    first, chosen, selected = "Of the smaller sets that were compared", "", choice.losses["selected"]
+    if choice.recipe.support.any():
+        chosen = f", the {n_chosen} chosen {selected:.3f}"
+        if max(gains.values()) < none - selected:
+            first = "No smaller set that was compared does as well;"
     return (
-        f" Of the small sets that were compared one of {k} reaches a held-out loss of {none - small[k]:.3f}"
-        f"{chosen}, no feature {none:.3f}: model.at(k={k}) selects as many."
+        f" {first} one of {k} reaches a held-out loss of {none - small[k]:.3f}{chosen}, no feature "
+        f"{none:.3f}: model.at(k={k}) selects as many."
     )
 
 
@@ -190,6 +191,12 @@ def say_scores(summary: Summary, choice: Choice, scores: dict[str, float]) -> It
         yield (
             f"All {summary.n_features_in} columns together reach {name} {every:.3f} on held-out rows (no "
             f"column {none:.3f}), {why}.{small}"
+        )
+    signal = choice.signal
+    if found and summary.n_features and signal.gain < DEFAULTS.little_errors * signal.error:
+        yield (
+            "How much the features gain is less sure than that there is a signal: where the rows that "
+            f"judge had no say in the choice it is {signal.gain:.3f} ± {signal.error:.3f}."
         )
     lower = summary.n_features > 0 and losses["selected"] < losses["none"]
     if found and lower and name == "accuracy" and round(selected - none, 3) <= 0:
