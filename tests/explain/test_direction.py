@@ -6,6 +6,7 @@ import pytest
 
 from stochgate import GatedClassifier, GatedCox, GatedRegressor, Training
 from stochgate.explain.direction import find_directions_alone, is_reversed, mark_direction, read_direction
+from stochgate.explain.summary import say_reversed
 from stochgate.report import collect, render
 from stochgate.tables.encoding import TableEncoding
 
@@ -62,7 +63,10 @@ def test_a_feature_that_points_the_other_way_by_itself_is_pointed_out():
     assert (rows["b"]["direction"], rows["b"]["direction_alone"]) == ("-", "+")
     assert (rows["a"]["direction"], rows["a"]["direction_alone"]) == ("+", "+")
     assert "- (alone +)" in summary.text
-    assert "Alone, b points the other way than in the model" in summary.text
+    assert "Alone, b points the other way than in the model, which reads it beside" in summary.text
+    reversed_rows = [{"feature": name, "direction": "-", "direction_alone": "+"} for name in "ab"]
+    assert say_reversed(reversed_rows)[0].startswith("Alone, a and b point the other way")
+    assert say_reversed([{**reversed_rows[0], "direction_alone": None}]) == ()
     page = render(collect(model, X, y))
     assert "dose falls (alone: dose rises)" in page
     assert "Alone, b points the other way" in page

@@ -260,6 +260,8 @@ def test_noise_has_no_signal_and_no_features(noise_fit):
     assert not summary.has_signal
     assert list(summary.features.columns) == list(COLUMNS)
     assert "reach" not in summary.text
+    score = f"held-out R2: all columns {summary.scores['all']:.3f}, no column"
+    assert score in summary.text
     assert "evaluate(" in summary.text
 
 

@@ -185,8 +185,8 @@ def say_scores(summary: Summary, choice: Choice, scores: dict[str, float]) -> It
     if summary.n_features == 0 and every > none + LOOKS_GOOD and losses["all"] < losses["none"]:
         why = "so what they tell is spread over many of them"
         if not found:
-            p = say_p(choice.signal.p)
-            why = f"which may be luck: the test of all columns ({p}) does not tell them from noise"
+            level = f"{say_p(choice.signal.p)}, alpha = {choice.signal.alpha:g}"
+            why = f"which may be luck: the test of all columns does not tell them from noise ({level})"
         small = "" if found else _offer(choice, summary.n_features_in)
         yield (
             f"All {summary.n_features_in} columns together reach {name} {every:.3f} on held-out rows (no "
@@ -228,19 +228,20 @@ def say_reversed(rows: list[dict[str, Any]]) -> tuple[str, ...]:
     names = [row["feature"] for row in rows if is_reversed(row["direction"], row["direction_alone"])]
     if not names:
         return ()
-    which = f"{_name_some(names)} {'points' if len(names) == 1 else 'point'} the other way"
+    one = len(names) == 1
+    point, it, its = ("points", "it", "its") if one else ("point", "them", "their")
     return (
-        f"Alone, {which} than in the model: beside the other features what is told twice is taken off, so "
-        "read the direction together with theirs.",
+        f"Alone, {_name_some(names, 'and')} {point} the other way than in the model, which reads {it} "
+        f"beside the other features: do not take {its} direction for an effect of {its} own.",
     )
 
 
-def _name_some(names: list[Any]) -> str:
+def _name_some(names: list[Any], last: str = "or") -> str:
     """Return names as a sentence has them, of many the first."""
     shown = [str(name) for name in names[:MOST_NAMED]]
     if len(names) > MOST_NAMED:
         return f"{', '.join(shown)} and {len(names) - MOST_NAMED} more"
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} or {shown[-1]}"
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} {last} {shown[-1]}"
 
 
 def wilson_interval(frequency: float, n_folds: int) -> tuple[float, float]:

@@ -199,7 +199,7 @@ class Summary:
         lines = []
         for name, values in ((self.score_name, self.scores), ("loss", self.losses)):
             selected, every, none = (values.get(of, np.nan) for of in ("selected", "all", "none"))
-            if np.isnan(selected + every):
+            if np.isnan(selected + every if self.n_features else every):
                 continue
             reached = f"{self.n_features} of {self.n_features_in} columns reach {selected:.3f}, "
             reached += f"all columns {every:.3f}"
