@@ -443,12 +443,29 @@ def test_the_report_names_the_target(run, table):
     assert "which columns predict kind" in Path("table-selected/report.html").read_text()
 
 
+def test_levels_of_text_are_told_in_the_order_of_risk(run, folder):
+    frame = make_frame(n_rows=150)
+    frame["stage"] = np.random.default_rng(1).choice(["late", "early"], 150)
+    late = np.where(frame["stage"] == "late", 5.0, 1.0)
+    frame = frame[["x0", "x1", "stage"]].assign(months=frame["months"] / late, died=1)
+    frame.to_csv("t.csv", index=False)
+    run("select", "t.csv", "--time", "months", "--event", "died").succeeds(
+        "+ for risk", "late > early for risk"
+    )
+    page = html.unescape(Path("t-selected/report.html").read_text())
+    assert "risk: late > early" in page
+    assert "survival: late" not in page
+
+
 def test_that_no_column_was_left_out_is_said(run, folder):
     frame = make_frame()
     frame = frame[["x0", "x1"]].assign(y=frame["x0"] + frame["x1"])
     frame.to_csv("t.csv", index=False)
     told = "No feature was left out; --k=k selects k features, those that predict best together."
-    run("select", "t.csv", "--target", "y").succeeds("2 of 2 features", told)
+    done = run("select", "t.csv", "--target", "y").succeeds(
+        "2 of 2 features", told, "--k 1 selects as many"
+    )
+    assert "model.at" not in done.text
     for options in (("--k", 2), ("--keep", "x0,x1")):
         done = run("select", "t.csv", "--target", "y", *options, "--force").succeeds("2 of 2 features")
         assert "left out" not in done.text

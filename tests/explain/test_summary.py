@@ -1,6 +1,7 @@
 """The summary of a fit: every number in it has a known answer."""
 
 import pickle
+import re
 import sys
 from dataclasses import fields, replace
 
@@ -16,10 +17,11 @@ from stochgate.choice.sets.cells import train_cells
 from stochgate.choice.signal import Signal
 from stochgate.choice.tables import make_table
 from stochgate.datasets import make_noise
+from stochgate.explain.by_size import best_by_size
 from stochgate.explain.direction import find_directions, read_direction, waypoints
 from stochgate.explain.leave_one_out import rises_without
 from stochgate.explain.stand_ins import correlations, correlations_where_known, find_stand_ins
-from stochgate.explain.summary import hint, wilson_interval
+from stochgate.explain.summary import hint, say_scores, spare, wilson_interval
 from stochgate.explain.summary_table import COLUMNS, say_p
 from stochgate.problem.problem import Problem
 from stochgate.problem.rows import LEARNS
@@ -128,7 +130,8 @@ def test_kept_features_are_left_out_too_and_the_folds_had_no_say():
     assert np.isnan(kept["frequency_low"])
     assert abs(kept["loss_without"]) < 0.01 < by_feature(summary)[1]["loss_without"]
     assert "kept" in summary.text
-    assert "The loss hardly rises without 5:" in summary.text
+    assert kept["loss_without"] < 0
+    assert "The loss does not rise without 5: it may be spared." in summary.text
 
 
 @pytest.mark.parametrize(("k", "n"), [(0, 5), (3, 5), (5, 5), (7, 10)])
@@ -142,11 +145,11 @@ def test_interval_is_wilsons(k, n):
 # ---- directions
 
 
-def test_an_effect_of_the_absolute_value_is_mixed():
+def test_an_effect_of_the_absolute_value_falls_then_rises():
     X = normal_columns(300, 4)
     model = GatedRegressor(**HIDDEN).fit(X, np.abs(X[:, 0]) + X[:, 1])
     rows = by_feature(model.summary())
-    assert (rows[0]["direction"], rows[1]["direction"]) == ("mixed", "+")
+    assert (rows[0]["direction"], rows[1]["direction"]) == ("-+", "+")
 
 
 def test_an_interaction_is_mixed():
@@ -307,6 +310,8 @@ def test_noise_has_no_signal_and_no_features(noise_fit):
     assert not summary.has_signal
     assert list(summary.features.columns) == list(COLUMNS)
     assert "reach" not in summary.text
+    score = f"held-out R2: all columns {summary.scores['all']:.3f}, no column"
+    assert score in summary.text
     assert "evaluate(" in summary.text
 
 
@@ -397,6 +402,82 @@ def test_that_no_feature_was_left_out_is_said_unless_they_were_asked_for():
     assert told not in GatedRegressor(n_features_to_select=2, **FAST).fit(X, y).summary().text
     assert told not in GatedRegressor(always_keep=[0, 1], **FAST).fit(X, y).summary().text
     assert told not in GatedRegressor(**FAST).fit(X[:, :1], y).summary().text
+
+
+def test_where_all_features_were_chosen_a_small_set_of_the_path_is_offered():
+    X, y = linear_response(200, 2)
+    model = GatedRegressor(**FAST).fit(X, y)
+    best = best_by_size(model.path_.to_dict("records"))[1]["held_out_loss"]
+    losses = model.summary().losses
+    told = (
+        f"No smaller set that was compared does as well; one of 1 reaches a held-out loss of {best:.3f}, "
+    )
+    told += f"the 2 chosen {losses['selected']:.3f}, "
+    assert f"{told}no feature {losses['none']:.3f}: model.at(k=1)" in model.summary().text
+    assert model.at(k=1).support_.sum() == 1
+    assert "2 of 2 columns reach" not in model.summary().text  # one number for all columns
+    assert f"held-out loss: all columns {losses['selected']:.3f}, no column" in model.summary().text
+
+
+def test_that_nearly_all_features_were_chosen_or_as_many_as_may_be_is_said(linear_fit, monkeypatch):
+    free, choice = linear_fit.at(k=2), linear_fit._choice
+    free.n_features_to_select = None
+    assert list(hint(free, choice)) == []
+    monkeypatch.setattr("stochgate.explain.summary.largest_size", lambda *given: 2)
+    (told,) = hint(free, choice)
+    assert (
+        told
+        == "2 features are the most that are tried in a table of this size; larger sets may predict better."
+    )
+    monkeypatch.setattr("stochgate.explain.summary.NEARLY_ALL", 0.3)
+    assert next(hint(free, choice)).startswith("Nearly all features were chosen.")
+
+
+def test_all_columns_that_look_good_beside_no_selection_are_explained(noise_fit):
+    choice, scores = noise_fit._choice, {"selected": 0.5, "all": 0.718, "none": 0.5}
+    good = replace(choice, losses={**choice.losses, "all": choice.losses["none"] - 0.1})
+    (told,) = say_scores(noise_fit.summary(), good, scores)
+    assert told.startswith(
+        "All 40 columns together reach R2 0.718 on held-out rows (no column 0.500), which may"
+    )
+    assert say_p(choice.signal.p) in told
+    k = int(re.search(r"model\.at\(k=(\d+)\)", told)[1])
+    best = best_by_size(noise_fit.path_.to_dict("records"))[k]["held_out_loss"]
+    assert f"one of {k} reaches a held-out loss of {best:.3f}, no feature" in told
+    assert list(say_scores(noise_fit.summary(), choice, {**scores, "all": 0.52})) == []
+    found = replace(good, signal=replace(choice.signal, p=0.001))
+    (told,) = say_scores(noise_fit.summary(), found, scores)
+    assert "spread over many" in told
+
+
+def test_a_gain_that_is_less_sure_than_the_signal_is_pointed_out(linear_fit):
+    choice, summary = linear_fit._choice, linear_fit.summary()
+    assert list(say_scores(summary, choice, summary.scores)) == []
+    unsure = replace(choice, signal=replace(choice.signal, gain=0.095, error=0.123))
+    (told,) = say_scores(summary, unsure, summary.scores)
+    assert "less sure than that there is a signal" in told
+    assert told.endswith("0.095 ± 0.123.")
+
+
+def test_a_loss_that_falls_without_fewer_wrong_classes_is_explained():
+    X, y = two_classes()
+    model = GatedClassifier(**FAST).fit(X, y)
+    same = {"selected": 0.688, "all": 0.69, "none": 0.6881}
+    (told,) = say_scores(model.summary(), model._choice, same)
+    assert "but not the share of wrong classes" in told
+    assert list(say_scores(model.summary(), model._choice, {**same, "none": 0.5})) == []
+
+
+def test_hints_on_the_loss_without_agree_with_the_table():
+    rows = [{"feature": j, "loss_without": r, "loss_without_error": 0.1} for j, r in enumerate([0.3, 0.05])]
+    (told,) = spare(rows)
+    assert told == "The loss hardly rises without 1: it may be spared."
+    rows += [{"feature": f"u{j}", "loss_without": -0.01, "loss_without_error": 0.001} for j in range(7)]
+    (told,) = spare(rows)
+    assert told.startswith(
+        "The loss hardly rises without 1 and does not rise without u0, u1, u2, u3, u4 and 2 more:"
+    )
+    assert spare(rows[:1]) == ()
 
 
 def test_a_headline_takes_the_place_of_the_verdict(linear_fit):

@@ -338,6 +338,14 @@ CLEAR = {"signal": "clear signal (p = 0.001)", "has_signal": True, "advice": ""}
             {"scores": {"selected": 0.9, "all": 0.9, "none": 0.5}},
             "Clear signal (p = 0.001): 4 of 50 columns predict as well as all of them (accuracy 0.900",
         ),
+        (
+            {"scores": {"selected": 0.95, "all": 0.9, "none": 0.5}},
+            "predict at least as well as all of them",
+        ),
+        (
+            {"scores": {"selected": 0.7, "all": 0.45, "none": 0.5}},
+            "predict at least as well as all of them",
+        ),
         ({"scores": {"selected": 0.87, "all": 0.9, "none": 0.5}}, "predict nearly as well as all of them"),
         ({"scores": {"selected": 0.7, "all": 0.9, "none": 0.5}}, "predict less well than all of them"),
         ({"scores": {"selected": 0.7, "all": None, "none": 0.5}}, "4 of 50 columns reach accuracy 0.700"),
@@ -356,7 +364,7 @@ CLEAR = {"signal": "clear signal (p = 0.001)", "has_signal": True, "advice": ""}
         ({"scores": {}, "headline": "Found: no column.", "n_features": 0}, "Found: no column."),
         (
             {"scores": {"selected": 0.9, "all": 0.8, "none": 0.5}, "n_features": 50},
-            "50 of 50 columns reach accuracy 0.900",
+            "50 of 50 columns reach accuracy 0.900 on held-out rows, no column 0.500.",
         ),
         ({"scores": {"selected": 0.9, "all": 0.9}, "n_features": 1}, "1 of 50 columns predicts as well"),
     ],

@@ -15,7 +15,7 @@ from stochgate.cli.progress import Watch
 from stochgate.cli.request import Request
 from stochgate.cli.show import Screen
 from stochgate.cli.table.data import Data, load_data
-from stochgate.cli.table.missing import mark_missing
+from stochgate.cli.table.missing import mark_missing, names_no_other
 from stochgate.cli.table.read import read_table
 from stochgate.cli.text import count
 from stochgate.cli.work.demo import TARGET, TEST, TRAIN, judge_demo, write_tumours

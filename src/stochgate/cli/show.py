@@ -1,5 +1,6 @@
 """What is printed. Names of columns are untrusted: they are never read as markup."""
 
+import re
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -31,6 +32,7 @@ _AS_OPTIONS = {  # what is called otherwise in Python
     "n_features_to_select=k": "--k=k",
     "a larger alpha": "a larger --alpha",
 }
+_AT_SIZE = re.compile(r"model\.at\(k=(\d+)\)")
 
 
 class Screen:
@@ -108,6 +110,7 @@ class Screen:
         for line in summary._notes():
             for name, option in {**told, **_AS_OPTIONS}.items():
                 line = line.replace(name, option)
+            line = _AT_SIZE.sub(r"--k \1", line)
             self.results.print(Text(plain(line), style="dim"))
 
     def show_written(self, paths: Sequence[Path], missing_values: Sequence[str] = ()) -> None:

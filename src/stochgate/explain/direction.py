@@ -1,4 +1,4 @@
-"""Which way each feature moves what a model says."""
+"""Which way each feature moves what a model says, by itself or in the model, and the words for it."""
 
 from dataclasses import replace
 from typing import Any
@@ -13,6 +13,34 @@ from stochgate.tables.levels import Levels
 MOST_ROWS = 1000
 MOST_LEVELS = 4  # that are told in order
 MIXED = 0.25  # the share of all change that may go the other way
+CLEARLY = 2.0  # standard errors from which a feature points somewhere by itself
+SIGNS = ("+", "-")
+MARKS = {"-+": "- then +", "+-": "+ then -"}  # in tables of text
+SENTENCES = {  # what an output does as a feature grows
+    "classification": {
+        "+": "{of} more likely",
+        "-": "{of} less likely",
+        "-+": "{of} less likely, then more",
+        "+-": "{of} more likely, then less",
+    },
+    "regression": {
+        "+": "{of} rises",
+        "-": "{of} falls",
+        "-+": "{of} falls, then rises",
+        "+-": "{of} rises, then falls",
+    },
+    "survival": {
+        "+": "more risk",
+        "-": "less risk",
+        "-+": "less risk, then more",
+        "+-": "more risk, then less",
+    },
+}
+OUTPUTS = {
+    "classification": "the log-odds of the class named change",
+    "regression": "the prediction changes",
+    "survival": "the risk (the log hazard) changes",
+}
 
 
 def find_directions(
@@ -101,15 +129,28 @@ def waypoints(column: np.ndarray) -> np.ndarray:
 
 
 def read_direction(steps: np.ndarray) -> str | None:
-    """Return "+" or "-", "mixed" where over a quarter of the change goes the other way, None without any.
+    """Return the direction of an output that a feature moves in two steps, shape (2, n_rows).
+
+    "+" or "-"; where over a quarter of the change goes the other way "-+" or "+-" for a curve that turns,
+    and "mixed" where rows differ; None without any change.
 
     Examples
     --------
     >>> import numpy as np
     >>> from stochgate.explain.direction import read_direction
-    >>> read_direction(np.array([1.0, 2.0, -0.5])), read_direction(np.array([1.0, -2.0]))
-    ('+', 'mixed')
+    >>> read_direction(np.array([[1.0, 2.0], [1.0, -0.5]])), read_direction(np.array([[-1.0], [2.0]]))
+    ('+', '-+')
+    >>> read_direction(np.array([[1.0, -1.0], [2.0, -2.0]]))
+    'mixed'
     """
+    whole = _sign(steps)
+    if whole != "mixed":
+        return whole
+    turns = "".join(str(_sign(step)) for step in steps)
+    return turns if turns in MARKS else "mixed"
+
+
+def _sign(steps: np.ndarray) -> str | None:
     up, down = steps.clip(min=0).sum(), -steps.clip(max=0).sum()
     if up + down == 0:
         return None
@@ -132,6 +173,103 @@ def read_order(levels: tuple[str, ...], outputs: np.ndarray) -> str:
     if len(ordered) > MOST_LEVELS:
         ordered = [*ordered[: MOST_LEVELS - 1], "...", ordered[-1]]
     return " > ".join(ordered)
+
+
+def find_directions_alone(
+    X: Any, residual: np.ndarray, table: TableEncoding, outputs: dict[int, int]
+) -> dict[int, str | None]:
+    """Return which way features point by themselves, as in `find_directions`; None where that is not clear.
+
+    A feature of numbers, or of text with two levels, is held against the residuals of the model without
+    features; it must be two standard errors from telling nothing.
+
+    Parameters
+    ----------
+    X : ndarray or csr_array, shape (n_samples, n_columns)
+    residual : ndarray, shape (n_samples, n_outputs)
+    table : TableEncoding
+    outputs : dict of int to int
+        The features asked for, and the output of each.
+    """
+    first, X = np.cumsum(table.counts()) - table.counts(), sparse.csc_array(X) if sparse.issparse(X) else X
+    found: dict[int, str | None] = {}
+    for feature, output in outputs.items():
+        levels, column = table.levels.get(feature), first[feature]
+        if levels is not None and len(levels.columns) > 1:
+            found[feature] = None
+            continue
+        x, r = _dense(X[:, [column]])[:, 0].astype(float), residual[:, output]
+        if table.masked[feature]:
+            known = _dense(X[:, [column + 1]])[:, 0] == 0
+            x, r = x[known], r[known]
+        told = (x - x.mean()) * r
+        z = told.sum() / max(np.sqrt(np.square(told).sum()), 1e-300)
+        if abs(z) < CLEARLY:
+            found[feature] = None
+        elif levels is None:
+            found[feature] = SIGNS[int(z < 0)]
+        else:
+            found[feature] = read_order(levels.names, np.array([0.0, z]))
+    return found
+
+
+def is_reversed(direction: Any, alone: Any) -> bool:
+    """Return whether a feature points one way by itself, and the other way in the model.
+
+    Examples
+    --------
+    >>> from stochgate.explain.direction import is_reversed
+    >>> is_reversed("+", "-"), is_reversed("+", None), is_reversed("mixed", "-")
+    (True, False, False)
+    """
+    one_way = isinstance(direction, str) and direction not in (*MARKS, "mixed")
+    return one_way and isinstance(alone, str) and direction != alone
+
+
+def mark_direction(direction: str, of: Any, task: str, alone: Any = None) -> str:
+    """Return a direction as tables of text have it.
+
+    Examples
+    --------
+    >>> from stochgate.explain.direction import mark_direction
+    >>> mark_direction("+", "sick", "classification", "-"), mark_direction("b > a", None, "survival")
+    ('+ for sick (alone -)', 'b > a for risk')
+    """
+    of = "risk" if task == "survival" else of
+    text = MARKS.get(direction, direction) + ("" if of is None or of != of else f" for {of}")
+    return f"{text} (alone {alone})" if is_reversed(direction, alone) else text
+
+
+def say_direction(direction: str, of: Any, task: str) -> str:
+    """Return a direction in words.
+
+    Parameters
+    ----------
+    direction : str
+    of : str
+        What the output is of: a class, or what is predicted; of a survival model it is the risk.
+    task : {"classification", "regression", "survival"}
+
+    Examples
+    --------
+    >>> from stochgate.explain.direction import say_direction
+    >>> say_direction("-", "sick", "classification"), say_direction("b > a", "survival", "survival")
+    ('sick less likely', 'risk: b > a')
+    """
+    of = "risk" if task == "survival" else of
+    if direction == "mixed":
+        return f"{of}: depends on the other features"
+    return SENTENCES[task].get(direction, "{of}: {order}").format(of=of, order=direction)
+
+
+def explain_directions(task: str, n_outputs: int) -> str:
+    """Return in a sentence what directions are of, and in another of which of several outputs."""
+    named = "class" if task == "classification" else "output"
+    which = f" Of {n_outputs}, the {named} named is the one that the feature moves most."
+    return (
+        f"how {OUTPUTS[task]} as the feature grows and the others stay as they are; of text, its values "
+        f"from the highest to the lowest.{which if n_outputs > 1 else ''}"
+    )
 
 
 def _dense(part: Any) -> np.ndarray:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from stochgate.choice.defaults import DEFAULTS
+from stochgate.explain.direction import explain_directions, mark_direction
 
 _NAN = float("nan")
 COLUMNS: dict[str, Any] = {  # and what stands where nothing is known
@@ -18,6 +19,7 @@ COLUMNS: dict[str, Any] = {  # and what stands where nothing is known
     "frequency_high": _NAN,
     "direction": None,
     "direction_of": None,
+    "direction_alone": None,
     "loss_without": _NAN,
     "loss_without_error": _NAN,
     "stand_ins": (),
@@ -25,18 +27,20 @@ COLUMNS: dict[str, Any] = {  # and what stands where nothing is known
 }
 HEADER = ("feature", "gate", "frequency", "q", "direction", "loss without")
 LEGEND = {
+    "gain": (
+        "each fold takes the set that is best on the other folds, so the luck of the choice is not in it, "
+        "as it is in the losses above."
+    ),
     "frequency": (
         "share of the {n_folds} folds that open the feature, with a 95 % interval as if the folds were "
         "independent."
     ),
     "q": "the lowest false discovery rate at which the feature is found.",
-    "direction": (
-        "of the model's output (prediction, log-odds, log hazard) as the feature grows; of text, its "
-        "values from the highest output to the lowest."
-    ),
+    "direction": "{direction}",
     "loss without": "rise of the held-out loss when the model is trained again without the feature.",
 }
 OF_HALVES = "frequency: share of the {n_halves} halves of the rows that select the feature."
+MIXED_MEANS = " Mixed: it depends on the others."
 HONEST = (
     "These numbers come from the rows that made the choice; evaluate(model, X, y) gives the honest score."
 )
@@ -58,10 +62,13 @@ class Summary:
         - members: the features of a group
         - frequency, frequency_low, frequency_high: the share of folds in whose set it is, made as the
           chosen one was, and Wilson's 95 % interval of it; without one where `always_keep` opens it
-        - direction, direction_of: "+", "-" or "mixed", and of which class or output, the one affected most.
-          In at most 1000 rows the feature goes from its lower quartile over the median to the upper one;
-          "mixed" when over a quarter of the output's change goes against the rest; None when it does not
-          change. Of text, the levels from the highest output to the lowest
+        - direction, direction_of: "+" or "-", and of which class or output, the one affected most. In at
+          most 1000 rows the feature goes from its lower quartile over the median to the upper one; where
+          over a quarter of the output's change goes against the rest it is "-+" or "+-" for a curve that
+          turns (falls, then rises, or the reverse) and "mixed" where it depends on the other features; None
+          when the output does not change. Of text, the levels from the highest output to the lowest
+        - direction_alone: which way the feature points by itself, where that is two standard errors from
+          nothing; where it is not the model's direction, the feature corrects the others
         - loss_without, loss_without_error: by how much the folds' mean held-out loss rises when the feature
           (its whole group) is left out and the model trained again, and its standard error; for the 100
           most important gates
@@ -96,12 +103,15 @@ class Summary:
         Of the rows, where a selector with an error rate found the features; 0 otherwise.
     n_kept : int
         How many features `always_keep` names.
+    task : {"classification", "regression", "survival"}
+    n_outputs : int
+        Of the model; for more than two classes one each.
     hints : tuple of str
     headline : str or None
         What takes the place of the verdict where another question was asked, such as an error rate.
     has_signal : bool
         Whether the verdict is a clear or a weak signal.
-    signal, advice, levels, text : str
+    signal, advice, levels, direction_legend, text : str
     """
 
     features: Any
@@ -118,6 +128,8 @@ class Summary:
     n_folds: int = 0
     n_halves: int = 0
     n_kept: int = 0
+    task: str = "regression"
+    n_outputs: int = 1
     losses: dict[str, float] = field(default_factory=dict)
     scores: dict[str, float] = field(default_factory=dict)
     other_scores: dict[str, dict[str, float]] = field(default_factory=dict)
@@ -153,6 +165,11 @@ class Summary:
         clear, weak = DEFAULTS.clear_level, f"alpha = {self.alpha:g}"
         upto = weak if self.alpha <= clear else f"{clear:g}, weak up to {weak}"
         return f"{means}; the signal is clear up to {upto}."
+
+    @property
+    def direction_legend(self) -> str:
+        """What the directions are of."""
+        return explain_directions(self.task, self.n_outputs)
 
     @property
     def _is_beside(self) -> bool:
@@ -201,8 +218,10 @@ class Summary:
             if np.isnan(selected if self.headline and self.n_features else selected + every):
                 continue
             reached = [f"{self.n_features} of {self.n_features_in} columns reach {selected:.3f}"]
-            reached = reached if self.n_features else []
             others = {"all columns": every, "no column": none}
+            if self.n_features == self.n_features_in:  # one number for all columns
+                reached, others["all columns"] = [], selected
+            reached = reached if self.n_features else []
             reached += [f"{of} {score:.3f}" for of, score in others.items() if not np.isnan(score)]
             lines.append(f"held-out {name}: {', '.join(reached)}")
             if name == self.score_name and self.n_features and self.other_scores:
@@ -216,16 +235,22 @@ class Summary:
             return [*cut, *self.hints]
         p = [f"p: {self.levels}"] if self.levels else []
         shown = {name for header in self._cells()[:1] for name in header}
+        shown |= {"gain"} if self.n_features and self.scores and self.headline is None else set()
+        mixed = any(cell.startswith("mixed") for row in self._cells() for cell in row)
+        told = {
+            "n_folds": self.n_folds,
+            "n_halves": self.n_halves,
+            "direction": f"{self.direction_legend}{MIXED_MEANS if mixed else ''}",
+        }
         legend = [f"{name}: {text}" for name, text in LEGEND.items() if name in shown]
         if self.n_halves:
             legend = [OF_HALVES if line.startswith("frequency") else line for line in legend]
-        numbers = {"n_folds": self.n_folds, "n_halves": self.n_halves}
-        return [*cut, *self.hints, *p, *(line.format(**numbers) for line in legend), HONEST]
+        return [*cut, *self.hints, *p, *(line.format(**told) for line in legend), HONEST]
 
     def _cells(self) -> list[tuple[str, ...]]:
         """Return the table as texts, header first, without columns of which nothing is known."""
         rows = self.features if isinstance(self.features, list) else self.features.to_dict("records")
-        columns = zip(HEADER, *(_texts(row) for row in rows[:MOST_ROWS]), strict=True)
+        columns = zip(HEADER, *(_texts(row, self.task) for row in rows[:MOST_ROWS]), strict=True)
         return list(zip(*(column for column in columns if any(column[1:])), strict=True))
 
 
@@ -262,14 +287,14 @@ def say_p(p: float) -> str:
     return f"p = {float(_TWO_DIGITS.create_decimal(repr(float(p)))):g}"
 
 
-def _texts(row: dict[str, Any]) -> tuple[str, ...]:
+def _texts(row: dict[str, Any], task: str) -> tuple[str, ...]:
     """Return a feature's line of the table."""
     others = ", ".join(map(str, row["stand_ins"]))
     name = f"{row['feature']} (or {others})" if others else str(row["feature"])
     name = f"{name}, {len(row['members'])} features" if len(row["members"]) else name
     known = isinstance(row["direction"], str)
-    of = "" if row["direction_of"] is None else f" for {row['direction_of']}"
-    direction = f"{row['direction']}{of}" if known else ""
+    told = [row["direction"], row["direction_of"], task, row.get("direction_alone")]
+    direction = mark_direction(*told) if known else ""
     q = row.get("q_value", _NAN)
     q_value = "" if np.isnan(q) else f"{q:.2g}"
     return name, f"{row['gate']:.2f}", _frequency(row), q_value, direction, _rise(row)

@@ -51,6 +51,8 @@ class Objective(BaseEstimator, ABC):
     intercept: bool = True
     #: whether each row has a loss of its own, whatever other rows are seen beside it
     by_row: bool = True
+    #: the words that tell of its outputs: "classification", "regression" or "survival"
+    task: str = "regression"
     #: what `score` is called, in short and in full
     score_name: str
     metric_name: str

@@ -40,6 +40,7 @@ class Classification(Objective):
     """
 
     score_name = metric_name = "accuracy"
+    task = "classification"
     ratio_name = "odds_ratio"
     stratifies = True
     _parameter_constraints = {"class_weight": [StrOptions({"balanced"}), dict, None]}

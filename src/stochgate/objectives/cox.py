@@ -41,6 +41,7 @@ class Cox(Objective):
 
     intercept = False  # the baseline hazard takes it up
     score_name, metric_name = "C", "concordance index"
+    task = "survival"
     ratio_name = "hazard_ratio"
     constant_score = 0.5
     stratifies = True

@@ -33,7 +33,8 @@ def describe_path(model: Any, columns: Columns) -> dict[str, Any] | None:
         return None
     summary, labels = model.summary(), np.array(columns.labels, dtype=object)
     selected = labels[model.support_].tolist()
-    none, every = (_finite(summary.losses.get(of)) for of in ("none", "all"))
+    of_all = "all" if len(selected) < summary.n_features_in else "selected"
+    none, every = (_finite(summary.losses.get(of)) for of in ("none", of_all))
     every_size = best_by_size(to_records(table))
     best = {size: row for size, row in every_size.items() if size < summary.n_features_in}
     best[len(selected)] = _chosen_set(model, summary, to_records(table), selected)

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from stochgate.explain.direction import is_reversed
 from stochgate.explain.effects import has_effects
 from stochgate.report.columns import Columns
 from stochgate.report.plain import to_records, to_text
@@ -28,6 +29,7 @@ def describe_choice(model: Any, columns: Columns, selector: Any = None) -> dict[
         "signal": None if summary.verdict is None else summary.signal,
         "advice": summary.advice,
         "levels": summary.levels,
+        "direction_legend": summary.direction_legend,
         "headline": None if summary.headline is None else to_text(summary.headline, 2000),
         "hints": list(summary.hints),
         "remarks": [to_text(remark, 2000) for remark in getattr(model, "remarks_", [])],
@@ -50,7 +52,7 @@ def describe_choice(model: Any, columns: Columns, selector: Any = None) -> dict[
 
 def _describe_feature(row: dict[str, Any], columns: Columns) -> dict[str, Any]:
     known = isinstance(row["direction"], str)
-    of = row["direction_of"]
+    of, alone = row["direction_of"], row.get("direction_alone")
     return {
         **{name: row[name] for name in ("gate", "frequency", "frequency_low", "frequency_high")},
         **{name: row[name] for name in ("loss_without", "loss_without_error")},
@@ -58,6 +60,7 @@ def _describe_feature(row: dict[str, Any], columns: Columns) -> dict[str, Any]:
         "q_value": row.get("q_value"),
         "direction": to_text(row["direction"], 200) if known else None,
         "direction_of": None if of is None or of != of else to_text(of),
+        "direction_alone": to_text(alone, 200) if is_reversed(row["direction"], alone) else None,
         "stand_ins": [columns.add(other) for other in row["stand_ins"]],
     }
 

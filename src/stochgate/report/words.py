@@ -1,5 +1,6 @@
 """The report's numbers in words."""
 
+import math
 from typing import Any
 
 UNKNOWN, MINUS = "\N{EN DASH}", "\N{MINUS SIGN}"
@@ -147,8 +148,10 @@ def _say_worth(chosen: dict[str, Any], honest: dict[str, Any] | None) -> str:
     if told["scores"].get("selected") is None:
         return f"{of} {verb(n, 'was', 'were')} taken, and how well they predict was not measured"
     every, none = (told["scores"].get(part) for part in ("all", "none"))
+    if n == chosen["n_columns"]:  # one number for all columns
+        every, told = None, {**told, "scores": {**told["scores"], "all": None}}
     reached = _say_scores(told)
-    alike = every is None or n == chosen["n_columns"] or not chosen["has_signal"]
+    alike = every is None or not chosen["has_signal"]
     if alike or (honest is not None and (none is None or every <= none)):
         return f"{of} {verb(n, 'reaches', 'reach')} {reached}"
     return f"{of} {verb(n, 'predicts', 'predict')} {_compare(told)} ({reached})"
@@ -198,17 +201,24 @@ def verb(n: int, one: str, many: str) -> str:
 
 def _compare(chosen: dict[str, Any]) -> str:
     """Return how the chosen columns compare with all of them, by the score and by the loss."""
-    shares = [share_of_gain(chosen[kind]) for kind in ("scores", "losses")]
+    shares = [share_of_gain(chosen["scores"], 1), share_of_gain(chosen["losses"], -1)]
     known = [share for share in shares if share is not None]
     least = min(known, default=1.0)
+    if least > 1 / AS_WELL:
+        return "at least as well as all of them"
     if least >= AS_WELL:
         return "as well as all of them"
     return "nearly as well as all of them" if least >= NEARLY else "less well than all of them"
 
 
-def share_of_gain(reached: dict[str, float | None]) -> float | None:
-    """Return which share of what all columns gain over no column the chosen ones gain."""
+def share_of_gain(reached: dict[str, float | None], sign: int) -> float | None:
+    """Return which share of what all columns gain over no column the chosen ones gain.
+
+    Of losses the sign is -1. Where all columns are worse than none, what is no worse than them has all.
+    """
     selected, every, none = (reached.get(part) for part in ("selected", "all", "none"))
     if selected is None or every is None or none is None or every == none:
         return None
+    if sign * (every - none) < 0:
+        return math.inf if sign * (selected - every) >= 0 else 0.0
     return (selected - none) / (every - none)

@@ -93,6 +93,12 @@ def grid_of_sizes(n_gates: int, n_samples: int) -> list[int]:
     return sizes
 
 
+def largest_size(n_gates: int, n_samples: int, is_linear: bool) -> int:
+    """Return how many gates the largest set has that is tried, 0 where there is none."""
+    largest = max(grid_of_sizes(n_gates, n_samples), default=0)
+    return largest if is_linear else min(largest, max(DEFAULTS.pauses[-1], n_samples))
+
+
 def most_gates(n_gates: int) -> int:
     """Return how many gates a set may have: all of few, a share of many."""
     if n_gates <= DEFAULTS.many_gates:
@@ -112,9 +118,8 @@ def judge_sizes(problem: Problem, ranking: Ranking, folds: np.ndarray) -> Cells 
     problem, folds : as in `Ranking.judge`
     ranking : Ranking
     """
-    sizes, largest = grid_of_sizes(ranking.n_free, folds.shape[1]), ranking.order.shape[1]
-    if not problem.network.is_linear:
-        largest = min(largest, max(DEFAULTS.pauses[-1], folds.shape[1]))
+    sizes = grid_of_sizes(ranking.n_free, folds.shape[1])
+    largest = largest_size(ranking.n_free, folds.shape[1], problem.network.is_linear)
     found: Cells | None = None
     for low, high in pairwise((0, *(size for size in DEFAULTS.pauses if size < largest), largest)):
         some = [size for size in sizes if low < size <= high]

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from stochgate.explain.direction import say_direction
 from stochgate.report.elements import Html, feature_name, join, section, table, tag
 from stochgate.report.words import (
     UNKNOWN,
@@ -14,17 +15,8 @@ from stochgate.report.words import (
     score_word,
 )
 
-DIRECTIONS = {
-    "classification": {
-        "+": "{of} more likely",
-        "-": "{of} less likely",
-        "mixed": "{of}: depends on the other features",
-    },
-    "regression": {"+": "{of} rises", "-": "{of} falls", "mixed": "{of}: no single direction"},
-    "survival": {"+": "more risk", "-": "less risk", "mixed": "risk: no single direction"},
-}
 LONG = 32  # characters of a direction that may wrap
-ARROWS = {"+": "↑", "-": "↓", "mixed": "↕"}
+ARROWS = {"+": "↑", "-": "↓", "-+": "↓↑", "+-": "↑↓", "mixed": "↕"}
 
 
 def draw_answer(data: dict[str, Any]) -> Html:
@@ -53,9 +45,10 @@ def _facts(data: dict[str, Any]) -> Html | None:
         own, where = f"{score}, honest score", "on rows that took no part"
     spread = None if honest is None else honest["sd"]
     splits = "" if spread is None else f" ± {number(spread)} over {len(honest['scores'])} splits"
+    some = chosen["n_features"] < chosen["n_columns"]  # one number for all columns
     facts = [(number(scores.get("selected")), own, f"{where}{splits}")]
     facts += [
-        (number(scores.get("all")), f"{score}, all columns", where),
+        (number(scores.get("all") if some else None), f"{score}, all columns", where),
         (number(scores.get("none")), f"{score}, no column", data["asked"]["base"]),
     ]
     for name, of in told["other_scores"].items():
@@ -148,11 +141,13 @@ def _direction(row: dict[str, Any], asked: dict[str, Any]) -> Html | None:
     if row["direction"] is None:
         return None
     of = row["direction_of"] or asked["called"]
-    if row["direction"] not in ARROWS:  # of text: its values, from the highest output to the lowest
-        return tag("span", f"{of}: {row['direction']}", class_="name")
-    words = DIRECTIONS[asked["task"]][row["direction"]].format(of=of)
-    arrow = tag("span", ARROWS[row["direction"]], class_="arrow", aria_hidden="true")
-    return tag("span", arrow, " ", words, class_="nowrap" if len(words) < LONG else None)
+    words = say_direction(row["direction"], of, asked["task"])
+    sign, alone = row["direction"], row["direction_alone"]
+    told = words if alone is None else f"{words} (alone: {say_direction(alone, of, asked['task'])})"
+    if sign not in ARROWS:  # of text: its values, from the highest output to the lowest
+        return tag("span", told, class_="name")
+    arrow = tag("span", ARROWS[sign], class_="arrow", aria_hidden="true")
+    return tag("span", arrow, " ", told, class_="nowrap" if len(told) < LONG else None)
 
 
 def _loss_without(row: dict[str, Any]) -> Html | None:
@@ -187,9 +182,7 @@ def _explain(chosen: dict[str, Any], header: list[str]) -> Html | None:
         "Gate": "from 0 (closed) to 1 (open).",
         "How often chosen": often,
         "q-value": "the lowest false discovery rate at which it is found.",
-        "Which way it points": (
-            "what happens when this feature alone rises; of text, its values from the most to the least."
-        ),
+        "Which way it points": chosen["direction_legend"],
         "Lost without it": (
             "how much the held-out loss rises when the model is trained again without it, ± a standard "
             "error. Grey: no more than chance, so it may be spared, but one at a time."

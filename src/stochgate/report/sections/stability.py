@@ -94,6 +94,8 @@ def draw_stand_ins(data: dict[str, Any]) -> Html:
             none = "Stand-ins were looked for among the columns found alone, and there are none."
         elif data["chosen"]["signal"] is None:
             none = "A penalty was given, so stand-ins were not looked for."
+        elif data["chosen"]["n_features"] == data["chosen"]["n_columns"]:
+            none = "All columns were chosen, so none is left to stand in for another."
         return section("stand-ins", title, tag("p", none))
     told = (
         "These columns were left out because a chosen one tells much the same. Each could take its place, "
