@@ -1,6 +1,7 @@
 """The estimators keep scikit-learn's contract."""
 
 import pickle
+from typing import Self, get_args, get_type_hints
 
 import numpy as np
 import pytest
@@ -22,7 +23,16 @@ from problems import (
     short_training,
     two_classes,
 )
-from stochgate import GatedClassifier, GatedCox, GatedRegressor
+from stochgate import (
+    Evaluation,
+    GatedClassifier,
+    GatedCox,
+    GatedRegressor,
+    StabilitySelector,
+    Summary,
+    evaluate,
+    load,
+)
 from stochgate.gates import GaussianGate
 from stochgate.networks import MLP, ModuleNetwork
 
@@ -55,6 +65,7 @@ SMALL = {
     "training": short_training(n_steps=40, lr=0.03),
     "random_state": 0,
 }
+TYPED = {"at": Self, "reduced": Self, "forget_data": Self, "summary": Summary}
 CHECKED = [GatedClassifier, GatedRegressor, CoxOfPlainTargets]
 
 
@@ -220,3 +231,13 @@ def test_fit_leaves_global_state_alone(estimator_class, network):
     assert torch.equal(torch.get_rng_state(), torch_state)
     np.testing.assert_array_equal(np.random.get_state()[1], numpy_state)  # noqa: NPY002
     assert torch.get_default_dtype() == torch.float32
+
+
+@pytest.mark.parametrize("estimator_class", [*ESTIMATORS, StabilitySelector])
+def test_type_checkers_know_what_methods_return(estimator_class):
+    assert get_type_hints(estimator_class.fit)["return"] is Self
+    if estimator_class in ESTIMATORS:
+        returned = {name: get_type_hints(getattr(estimator_class, name))["return"] for name in TYPED}
+        assert returned == TYPED
+        assert estimator_class in get_args(get_type_hints(load)["return"])
+    assert get_type_hints(evaluate)["return"] is Evaluation

@@ -1,7 +1,7 @@
 """What the three estimators share."""
 
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import torch
@@ -40,6 +40,9 @@ from stochgate.problem.validation import refuse_diverged
 from stochgate.sources.opening import is_stream
 from stochgate.tables.check import check_table
 from stochgate.tables.table import Table
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 _OF_ONE_FIT = (
     "_predictor",
@@ -140,7 +143,7 @@ class GatedEstimator(
         *,
         groups: Any = None,
         checkpoint: Any = None,
-    ) -> "GatedEstimator":
+    ) -> Self:
         """Select features and train the model.
 
         Parameters
@@ -192,7 +195,7 @@ class GatedEstimator(
 
     def path(
         self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, lams: Any = None
-    ) -> Any:
+    ) -> "DataFrame | Any":
         """Train the path of penalties on all folds and return its table, without choosing.
 
         Parameters

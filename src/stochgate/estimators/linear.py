@@ -1,6 +1,6 @@
 """What a linear model says in numbers: coefficients, and effects with intervals."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -8,6 +8,9 @@ from sklearn.utils.validation import check_is_fitted
 from stochgate.choice.tables import make_table
 from stochgate.explain.coefficients import read_coefficients, why_not_linear
 from stochgate.explain.effects import find_effects, list_coefficients
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 class LinearMixin:
@@ -34,7 +37,7 @@ class LinearMixin:
         """What is added, on the scale of y, of the log-odds or of the log hazard."""
         return self._as_coefficients(self._read_linear("intercept_")[1])
 
-    def coefficients(self: Any) -> Any:
+    def coefficients(self: Any) -> "DataFrame | Any":
         """Return the coefficients of a linear model by name, those of text and missing values too.
 
         Returns
@@ -44,7 +47,7 @@ class LinearMixin:
         """
         return make_table(list_coefficients(self, self._read_linear("coefficients")[0]))
 
-    def effects(self: Any, level: float = 0.95) -> Any:
+    def effects(self: Any, level: float = 0.95) -> "DataFrame | Any":
         """Return the coefficients of a linear model with intervals, and odds or hazard ratios.
 
         A ratio is what one more unit of a column multiplies the odds or the hazard with; of text, what

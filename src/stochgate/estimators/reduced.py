@@ -2,7 +2,7 @@
 
 import copy
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -23,9 +23,10 @@ OF_ALL_COLUMNS = ("feature_groups", "costs", "always_keep")
 class ReducedMixin:
     """What a model needs to be handed on: it can do without the columns it does not use."""
 
+    support_: np.ndarray
     _is_reduced = False
 
-    def reduced(self: Any) -> Any:
+    def reduced(self) -> Self:
         """Return the fitted model that takes only the selected columns, with the same predictions.
 
         It is what is saved, exported and deployed. Fitted to a DataFrame whose columns are named by texts,

@@ -110,7 +110,9 @@ def _refuse_other_format(path: Path) -> None:
         )
 
 
-def load(path: str | os.PathLike[str], *, network: Factory | None = None) -> Any:
+def load(
+    path: str | os.PathLike[str], *, network: Factory | None = None
+) -> GatedClassifier | GatedRegressor | GatedCox:
     """Load a model that `save` wrote; this runs no code of the file, whoever made it.
 
     Parameters

@@ -3,7 +3,7 @@
 import warnings
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
@@ -151,7 +151,7 @@ class StabilitySelector(PreprocessedMixin, MetaEstimatorMixin, BaseEstimator):
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, checkpoint: Any = None
-    ) -> "StabilitySelector":
+    ) -> Self:
         """Select features.
 
         Parameters
