@@ -39,6 +39,7 @@ from stochgate.problem.remarks import find_remarks
 from stochgate.problem.validation import refuse_diverged
 from stochgate.sources.opening import is_stream
 from stochgate.tables.check import check_table
+from stochgate.tables.frame import in_memory
 from stochgate.tables.table import Table
 
 if TYPE_CHECKING:
@@ -149,6 +150,7 @@ class GatedEstimator(
         Parameters
         ----------
         X : array, DataFrame or sparse matrix, shape (n_samples, n_features)
+            A LazyFrame of polars is collected.
             Or a table that is read block by block (docs/out-of-core.md): a path, a pyarrow dataset, an
             array of Zarr or HDF5, blocks (X, y), or a `Stream` of one of them.
         y : the target; see the class
@@ -234,7 +236,7 @@ class GatedEstimator(
         generator = check_random_state(self.random_state) if generator is None else generator
         training = Training() if self.training is None else self.training
         objective = self._make_objective(training)
-        given = Given(X, y, sample_weight, groups)
+        given = Given(in_memory(X), in_memory(y), sample_weight, groups)
         return make_any_problem(self, objective, training, generator, given, callbacks)
 
     def _keep(self, final: FinalModel) -> None:
@@ -276,7 +278,7 @@ class GatedEstimator(
         if is_stream(X):
             return torch.cat(list(self._outputs_of_blocks(X)), dim=1)
         if self.n_features_in_ == 0:  # a reduced model that selected nothing
-            return self._predictor.outputs(np.empty((_num_samples(X), 0))).double()
+            return self._predictor.outputs(np.empty((_num_samples(in_memory(X)), 0))).double()
         return self._predictor.outputs(self._table.apply(self._read_table(X))).double()
 
     def _read_table(self, X: Any) -> Table:
