@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 from torch import nn
 
 from problems import (
@@ -33,6 +33,7 @@ from stochgate import (
     evaluate,
     load,
 )
+from stochgate.estimators.checks import expected_failed_checks
 from stochgate.gates import GaussianGate
 from stochgate.networks import MLP, ModuleNetwork
 
@@ -69,15 +70,6 @@ TYPED = {"at": Self, "reduced": Self, "forget_data": Self, "summary": Summary}
 CHECKED = [GatedClassifier, GatedRegressor, CoxOfPlainTargets]
 
 
-FOLDS = "rows that are repeated are more rows to draw folds from, so weights do not equal repetition"
-
-
-def expected_to_fail(model):
-    if model.lam != "auto":
-        return {}
-    return {f"check_sample_weight_equivalence_on_{kind}_data": FOLDS for kind in ("dense", "sparse")}
-
-
 AUTOMATIC = {**SMALL, "lam": "auto", "hidden": (), "activation": None, "cv": 3}
 
 
@@ -86,11 +78,25 @@ AUTOMATIC = {**SMALL, "lam": "auto", "hidden": (), "activation": None, "cv": 3}
 @pytest.mark.filterwarnings("ignore:No features were selected:UserWarning")
 @parametrize_with_checks(
     [make(**settings) for make in CHECKED for settings in (SMALL, AUTOMATIC)],
-    expected_failed_checks=expected_to_fail,
+    expected_failed_checks=expected_failed_checks,
     xfail_strict=False,  # where nothing is selected, weights do equal repetition
 )
 def test_scikit_learn_checks_pass(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("lam", [1.0, "auto"])
+def test_expected_failures_are_checks_that_scikit_learn_has(lam):
+    model = GatedRegressor(lam=lam)
+    known = {check.func.__name__ for _, check in estimator_checks_generator(model)}
+    assert 0 < len(set(expected_failed_checks(model))) < 4
+    assert set(expected_failed_checks(model)) <= known
+
+
+def test_scikit_learn_has_no_y_for_survival():
+    reasons = expected_failed_checks(GatedCox())
+    assert len(reasons) > 40
+    assert set(reasons.values()) == {"the check has no y of (event, time)"}
 
 
 def make_model(estimator_class, **parameters):

@@ -100,11 +100,15 @@ class Evaluation:
 
     def __repr__(self) -> str:
         lines = [f"{self._head()} (mean, standard deviation, standard error)"]
-        lines += [f"  {name:<12}" + "".join(f"{n:8.3f}" for n in numbers) for name, *numbers in self._rows()]
+        lines += [
+            f"  {name:<12}" + "".join(f"{n:8.3f}" for n in numbers) for name, *numbers in self._rows()
+        ]
         return "\n".join(lines + self._describe_selection())
 
     def _repr_html_(self) -> str:
-        header = "".join(f"<th>{name}</th>" for name in ("", "mean", "standard deviation", "standard error"))
+        header = "".join(
+            f"<th>{name}</th>" for name in ("", "mean", "standard deviation", "standard error")
+        )
         rows = "".join(
             f"<tr><th>{name}</th>" + "".join(f"<td>{n:.3f}</td>" for n in numbers) + "</tr>"
             for name, *numbers in self._rows()
