@@ -252,7 +252,7 @@ def test_predictions_of_an_unknown_objective_are_refused(export, tmp_path):
     model = OwnRegressor(0.0, **FAST).fit(X, y)
     assert model.predict(X).min() > 0
     given = () if export == "to_module" else (tmp_path / "model.onnx",)
-    with pytest.raises(ValueError, match="The objective is a Counts, and exports know how Class.*Pickle"):
+    with pytest.raises(ValueError, match=r"The objective is a Counts, and exports know how Class.*Pickle"):
         getattr(model, export)(*given)
     assert not any(tmp_path.iterdir())
 

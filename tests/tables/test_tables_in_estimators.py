@@ -272,7 +272,7 @@ def test_columns_in_another_order_are_refused_with_a_way_out():
             with pytest.raises(ValueError, match=r"\n.*X\[model.feature_names_in_\].*model.reduced\(\)"):
                 method(table)
         np.testing.assert_array_equal(model.predict(table[model.feature_names_in_]), model.predict(X))
-    with pytest.raises(ValueError, match="missing:\n- age\n$"):
+    with pytest.raises(ValueError, match=r"missing:\n- age\n$"):
         model.predict(X.drop(columns="age"))
     with pytest.raises(ValueError, match="duplicate column names"):
         model.predict(pd.concat([X, X[["age"]]], axis=1))

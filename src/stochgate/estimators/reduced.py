@@ -101,7 +101,7 @@ class ReducedMixin:
         return take_columns(X, [place[name] for name in self.feature_names_in_])
 
     def _refuse_other_order(self: Any, X: Any, names: list[Any]) -> None:
-        """Raise scikit-learn's error, with a way out, where all columns of the fit are there among others."""
+        """Raise scikit-learn's error, with a way out, where X has all columns of the fit."""
         known = self.feature_names_in_.tolist()
         if names == known or not set(known) <= set(names) or len(set(names)) < len(names):
             return
