@@ -1,6 +1,7 @@
 """The estimators keep scikit-learn's contract."""
 
 import pickle
+from typing import Self, get_args, get_type_hints
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 from torch import nn
 
 from problems import (
@@ -22,7 +23,17 @@ from problems import (
     short_training,
     two_classes,
 )
-from stochgate import GatedClassifier, GatedCox, GatedRegressor
+from stochgate import (
+    Evaluation,
+    GatedClassifier,
+    GatedCox,
+    GatedRegressor,
+    StabilitySelector,
+    Summary,
+    evaluate,
+    load,
+)
+from stochgate.estimators.checks import expected_failed_checks
 from stochgate.gates import GaussianGate
 from stochgate.networks import MLP, ModuleNetwork
 
@@ -55,16 +66,8 @@ SMALL = {
     "training": short_training(n_steps=40, lr=0.03),
     "random_state": 0,
 }
+TYPED = {"at": Self, "reduced": Self, "forget_data": Self, "summary": Summary}
 CHECKED = [GatedClassifier, GatedRegressor, CoxOfPlainTargets]
-
-
-FOLDS = "rows that are repeated are more rows to draw folds from, so weights do not equal repetition"
-
-
-def expected_to_fail(model):
-    if model.lam != "auto":
-        return {}
-    return {f"check_sample_weight_equivalence_on_{kind}_data": FOLDS for kind in ("dense", "sparse")}
 
 
 AUTOMATIC = {**SMALL, "lam": "auto", "hidden": (), "activation": None, "cv": 3}
@@ -75,11 +78,25 @@ AUTOMATIC = {**SMALL, "lam": "auto", "hidden": (), "activation": None, "cv": 3}
 @pytest.mark.filterwarnings("ignore:No features were selected:UserWarning")
 @parametrize_with_checks(
     [make(**settings) for make in CHECKED for settings in (SMALL, AUTOMATIC)],
-    expected_failed_checks=expected_to_fail,
+    expected_failed_checks=expected_failed_checks,
     xfail_strict=False,  # where nothing is selected, weights do equal repetition
 )
 def test_scikit_learn_checks_pass(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("lam", [1.0, "auto"])
+def test_expected_failures_are_checks_that_scikit_learn_has(lam):
+    model = GatedRegressor(lam=lam)
+    known = {check.func.__name__ for _, check in estimator_checks_generator(model)}
+    assert 0 < len(set(expected_failed_checks(model))) < 4
+    assert set(expected_failed_checks(model)) <= known
+
+
+def test_scikit_learn_has_no_y_for_survival():
+    reasons = expected_failed_checks(GatedCox())
+    assert len(reasons) > 40
+    assert set(reasons.values()) == {"the check has no y of (event, time)"}
 
 
 def make_model(estimator_class, **parameters):
@@ -220,3 +237,13 @@ def test_fit_leaves_global_state_alone(estimator_class, network):
     assert torch.equal(torch.get_rng_state(), torch_state)
     np.testing.assert_array_equal(np.random.get_state()[1], numpy_state)  # noqa: NPY002
     assert torch.get_default_dtype() == torch.float32
+
+
+@pytest.mark.parametrize("estimator_class", [*ESTIMATORS, StabilitySelector])
+def test_type_checkers_know_what_methods_return(estimator_class):
+    assert get_type_hints(estimator_class.fit)["return"] is Self
+    if estimator_class in ESTIMATORS:
+        returned = {name: get_type_hints(getattr(estimator_class, name))["return"] for name in TYPED}
+        assert returned == TYPED
+        assert estimator_class in get_args(get_type_hints(load)["return"])
+    assert get_type_hints(evaluate)["return"] is Evaluation

@@ -37,7 +37,15 @@ from problems import (
     three_classes,
     two_classes,
 )
-from stochgate import GatedClassifier, GatedCox, GatedRegressor, StabilitySelector, Training, evaluate
+from stochgate import (
+    Evaluation,
+    GatedClassifier,
+    GatedCox,
+    GatedRegressor,
+    StabilitySelector,
+    Training,
+    evaluate,
+)
 from stochgate.datasets import make_noise
 from stochgate.evaluation.outer_fold import _open_all
 from stochgate.metrics import support_overlap
@@ -113,13 +121,31 @@ def test_supports_are_those_of_the_folds_models():
 
 def test_the_report_says_what_matters():
     X, y = two_classes()
-    text = str(evaluate(short_model(), as_frame(X), y, cv=FOLDS))
+    found = evaluate(short_model(), as_frame(X), y, cv=FOLDS)
+    text = repr(found)
+    assert text == str(found)
     first, *others = text.splitlines()
     assert first.startswith("accuracy on held-out rows, 3 folds")
     assert [line.split()[0] for line in others[:3]] == ["model", "all", "base"]
     assert "selected of 6 features: 2, 2, 2 (overlap 1.00)" in text
     assert "folds that select a feature: a (3), b (3)" in text
     assert "nothing" not in text
+
+
+def test_a_notebook_shows_a_table():
+    X, y = two_classes()
+    found = evaluate(short_model(), as_frame(X).rename(columns={"a": "<a>"}), y, cv=FOLDS)
+    shown = found._repr_html_()
+    assert shown.count("<tr>") == 4
+    assert f"<th>model</th><td>{found.mean:.3f}</td><td>{found.sd:.3f}</td>" in shown
+    assert "&lt;a&gt; (3), b (3)" in shown
+
+
+def test_many_folds_are_not_listed():
+    scores, supports = np.linspace(0, 1, 189), np.arange(189)[:, None] % 4 > np.arange(6)
+    found = Evaluation("R2", scores, scores, scores, supports, list("abcdef"), np.arange(189.0))
+    assert "selected of 6 features: 0 to 3, 1.5 on average (overlap" in repr(found)
+    assert len(repr(found)) < 500
 
 
 def test_to_select_nothing_is_an_answer():

@@ -22,6 +22,8 @@ from fitted_models import (
 from problems import ESTIMATORS, normal_columns, short_training, three_classes, two_classes
 from stochgate import GatedClassifier, GatedCox, GatedRegressor
 from stochgate.export import module_input
+from stochgate.objectives import Regression
+from stochgate.objectives.base import Objective
 
 TOLERANCE = {"float32": 1e-6, "float64": 1e-12}
 FAST = {"network": "linear", "training": short_training(n_steps=40), "random_state": 0}
@@ -200,3 +202,62 @@ def test_a_loaded_model_gives_the_same_module(tmp_path):
     loaded, columns = stochgate.load(tmp_path / "model"), module_input(model, X)
     assert torch.equal(loaded.to_module()(columns), model.to_module()(columns))
     torch.testing.assert_close(module_input(loaded, X), columns, equal_nan=True, rtol=0, atol=0)
+
+
+class Counts(Regression):
+    """An objective of the user's: the output is the logarithm of a rate."""
+
+    def loss(self, output, rows, weights, learned):
+        return (output.exp() - rows["y"] * output).mean(2).mul(weights).sum(1)
+
+    slope = Objective.slope
+    held_out_losses = Objective.held_out_losses
+
+    def learn(self, rows, weights):
+        return {}
+
+    def base(self, rows, weights, learned):
+        return (weights @ rows["y"].to(weights) / weights.sum(1, keepdim=True)).log()
+
+    def score(self, output, rows, weights, learned):
+        return -self.mean_loss(output, rows, weights, learned)
+
+    average = Objective.average
+
+    def read(self, output, learned):
+        return output.exp()
+
+
+class AbsoluteErrors(Regression):
+    """Another loss, whose outputs are read as those of any regression."""
+
+    def loss(self, output, rows, weights, learned):
+        return (output - self._scaled(rows, learned).to(output)).abs().mean(2).mul(weights).sum(1)
+
+    slope = Objective.slope
+    held_out_losses = Objective.held_out_losses
+
+
+class OwnRegressor(GatedRegressor):
+    objective = Counts
+
+    def _make_objective(self, training):
+        return self.objective()
+
+
+@pytest.mark.parametrize("export", ["to_module", "to_onnx"])
+def test_predictions_of_an_unknown_objective_are_refused(export, tmp_path):
+    X = normal_columns()
+    y = np.random.default_rng(0).poisson(np.exp(1 + X[:, 0]))
+    model = OwnRegressor(0.0, **FAST).fit(X, y)
+    assert model.predict(X).min() > 0
+    given = () if export == "to_module" else (tmp_path / "model.onnx",)
+    with pytest.raises(ValueError, match=r"The objective is a Counts, and exports know how Class.*Pickle"):
+        getattr(model, export)(*given)
+    assert not any(tmp_path.iterdir())
+
+
+def test_another_loss_is_exported(monkeypatch):
+    X = normal_columns()
+    monkeypatch.setattr(OwnRegressor, "objective", AbsoluteErrors)
+    assert_agree(OwnRegressor(0.0, **FAST).fit(X, 3 + X[:, 0] + X[:, 1]), X)

@@ -343,6 +343,19 @@ def test_the_file_says_in_plain_text_what_it_is(path):
     assert '"age"' in told["columns"]
 
 
+@pytest.mark.filterwarnings("ignore::stochgate.NoFeatureSelectedWarning")
+def test_a_summary_that_selected_nothing_comes_back(path):
+    X = normal_columns()
+    model = GatedRegressor(1e4, **{**FAST, "training": short_training(gate_lr=0.3)}).fit(
+        X, X[:, 0] + X[:, 1]
+    )
+    told = model.summary()
+    assert not model.support_.any()
+    assert "No feature was selected" in told._repr_html_()
+    assert "<table>" not in told._repr_html_()
+    assert there_and_back(model, path).summary().text == told.text
+
+
 # ---- custom modules
 
 
@@ -421,6 +434,25 @@ def test_what_a_file_cannot_hold_is_refused_when_it_is_saved(path):
     with pytest.raises(ValueError, match="threshold"):
         stochgate.save(model, path)
     assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("m.pkl", "'m.pkl' says pickle.*: name it 'm.safetensors', or write pickle by pickle.dump"),
+        ("m.JOBLIB", "'m.JOBLIB' says joblib.*, or write joblib by joblib.dump"),
+        ("m.onnx", r"'m.onnx' says ONNX.*, or write ONNX by model.to_onnx\(path\)"),
+        (
+            "m.v2.pt",
+            r"name it 'm.v2.safetensors', or write torch by torch.save\(model.to_module\(\), path\)",
+        ),
+    ],
+)
+def test_a_name_of_another_format_is_refused(name, expected, tmp_path):
+    model, _ = fit_numbers(GatedRegressor, "linear")
+    with pytest.raises(ModelFileError, match=expected):
+        stochgate.save(model, tmp_path / name)
+    assert not any(tmp_path.iterdir())
 
 
 def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(path, monkeypatch):

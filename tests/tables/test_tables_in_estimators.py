@@ -8,6 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 
 from problems import ESTIMATORS, predictions, short_fit, short_training
 from stochgate import (
@@ -341,6 +342,36 @@ def test_reduced_models_predict_from_their_columns_alone(estimator_class):
         np.testing.assert_array_equal(predictions(small, table), predictions(model, X))
     with pytest.raises(ValueError, match="lacks 1 of the 2 columns the model uses: 'city'"):
         small.predict(X.drop(columns="city"))
+
+
+def test_columns_in_another_order_are_refused_with_a_way_out():
+    X, score = make_table(60)
+    model = short_fit(GatedRegressor, X, score, training={"n_steps": 20})
+    for table in (X[X.columns[::-1]], X.assign(extra=1.0), pl.from_pandas(X[X.columns[::-1]])):
+        for method in (model.predict, model.transform):
+            with pytest.raises(ValueError, match=r"\n.*X\[model.feature_names_in_\].*model.reduced\(\)"):
+                method(table)
+        np.testing.assert_array_equal(model.predict(table[model.feature_names_in_]), model.predict(X))
+    with pytest.raises(ValueError, match=r"missing:\n- age\n$"):
+        model.predict(X.drop(columns="age"))
+    with pytest.raises(ValueError, match="duplicate column names"):
+        model.predict(pd.concat([X, X[["age"]]], axis=1))
+
+
+def test_lazy_frames_are_collected():
+    X, score = make_table(60)
+    lazy = pl.from_pandas(X.assign(y=score)).lazy()
+    table, y = lazy.drop("y"), lazy.select("y")
+    training = short_training(n_steps=20)
+    model = GatedRegressor(0.1, network="linear", training=training, random_state=0).fit(table, y)
+    eager = clone(model).fit(X, pd.DataFrame({"y": score})).predict(X)
+    for found in (model.predict(table), model.reduced().predict(table)):
+        np.testing.assert_allclose(found, eager, atol=0.01)
+    assert model.transform(table).shape == (60, model.support_.sum())
+    assert model.score(table, y) == pytest.approx(model.score(X, score))
+    assert evaluate(model, table, y, cv=2, random_state=0).feature_names == list(X.columns)
+    selector = StabilitySelector(model, n_pairs=2, random_state=0).fit(table, y)
+    assert selector.transform(table).shape == (60, selector.support_.sum())
 
 
 def test_sparse_rows_and_lists_are_read_as_the_tables_of_the_fit():

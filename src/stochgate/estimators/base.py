@@ -1,7 +1,7 @@
 """What the three estimators share."""
 
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import torch
@@ -39,7 +39,11 @@ from stochgate.problem.remarks import find_remarks
 from stochgate.problem.validation import refuse_diverged
 from stochgate.sources.opening import is_stream
 from stochgate.tables.check import check_table
+from stochgate.tables.frame import in_memory
 from stochgate.tables.table import Table
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 _OF_ONE_FIT = (
     "_predictor",
@@ -140,12 +144,13 @@ class GatedEstimator(
         *,
         groups: Any = None,
         checkpoint: Any = None,
-    ) -> "GatedEstimator":
+    ) -> Self:
         """Select features and train the model.
 
         Parameters
         ----------
         X : array, DataFrame or sparse matrix, shape (n_samples, n_features)
+            A LazyFrame of polars is collected.
             Or a table that is read block by block (docs/out-of-core.md): a path, a pyarrow dataset, an
             array of Zarr or HDF5, blocks (X, y), or a `Stream` of one of them.
         y : the target; see the class
@@ -193,7 +198,7 @@ class GatedEstimator(
 
     def path(
         self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, lams: Any = None
-    ) -> Any:
+    ) -> "DataFrame | Any":
         """Train the path of penalties on all folds and return its table, without choosing.
 
         Parameters
@@ -232,7 +237,7 @@ class GatedEstimator(
         generator = check_random_state(self.random_state) if generator is None else generator
         training = Training() if self.training is None else self.training
         objective = self._make_objective(training)
-        given = Given(X, y, sample_weight, groups)
+        given = Given(in_memory(X), in_memory(y), sample_weight, groups)
         return make_any_problem(self, objective, training, generator, given, callbacks)
 
     def _keep(self, final: FinalModel) -> None:
@@ -280,7 +285,7 @@ class GatedEstimator(
     def _outputs_and_missing(self, X: Any) -> tuple[Tensor, np.ndarray]:
         """Return the outputs, and how many values of each feature are missing, shape (n_features,)."""
         if self.n_features_in_ == 0:  # a reduced model that selected nothing
-            nothing = np.empty((_num_samples(X), 0))
+            nothing = np.empty((_num_samples(in_memory(X)), 0))
             return self._predictor.outputs(nothing).double(), np.zeros(0, dtype=np.int64)
         table = self._read_table(X)
         return self._predictor.outputs(self._table.apply(table)).double(), table.n_missing

@@ -1,6 +1,6 @@
 """Coefficients of linear models, and effects of the selected columns with intervals."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -8,6 +8,9 @@ from sklearn.utils.validation import check_is_fitted
 from stochgate.choice.tables import make_table
 from stochgate.explain.coefficients import read_coefficients, why_not_linear
 from stochgate.explain.effects import find_effects, list_coefficients
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 class LinearMixin:
@@ -34,7 +37,7 @@ class LinearMixin:
         """What is added, on the scale of y, of the log-odds or of the log hazard."""
         return self._as_coefficients(self._read_linear("intercept_")[1])
 
-    def coefficients(self: Any) -> Any:
+    def coefficients(self: Any) -> "DataFrame | Any":
         """Return the coefficients of a linear model by name, those of text and missing values too.
 
         Returns
@@ -52,7 +55,7 @@ class LinearMixin:
         sample_weight: Any = None,
         groups: Any = None,
         level: float = 0.95,
-    ) -> Any:
+    ) -> "DataFrame | Any":
         """Return the effects of the selected columns with intervals: slopes, odds ratios, hazard ratios.
 
         They are those of a linear model of these columns without gates, penalty or early stop, whatever

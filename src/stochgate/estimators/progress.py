@@ -2,8 +2,9 @@
 
 import sys
 from types import TracebackType
+from typing import Any
 
-from tqdm.auto import tqdm
+from tqdm import tqdm
 
 from stochgate.engine import Snapshot
 
@@ -61,10 +62,37 @@ class FitProgress:
         return True
 
 
+def is_notebook() -> bool:
+    """Tell whether the code runs in a kernel of Jupyter."""
+    ipython: Any = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    return shell is not None and "IPKernelApp" in shell.config
+
+
+class NotebookLine:
+    """A file whose last line is one output of a notebook cell; needs no ipywidgets."""
+
+    encoding = "utf-8"
+
+    def __init__(self) -> None:
+        from IPython.display import display
+
+        self.output = display({"text/plain": ""}, raw=True, display_id=True)
+
+    def write(self, text: str) -> None:
+        """Put a text in the place of the one before."""
+        if line := text.strip():
+            self.output.update({"text/plain": line}, raw=True)
+
+    def flush(self) -> None:
+        """Do nothing: what is written is shown."""
+
+
 class ProgressBar:
     """One bar for the whole fit, with its stage, the loss and the number of open gates.
 
-    It is silent when `verbose` is 0, and where nobody watches: stderr is no terminal, as in a log file.
+    A notebook has it as one output, which is updated. It is silent when `verbose` is 0, and where nobody
+    watches: stderr is no terminal, as in a log file.
 
     Parameters
     ----------
@@ -79,9 +107,12 @@ class ProgressBar:
     """
 
     def __init__(self, verbose: int):
-        watched = sys.stderr.isatty() or "ipykernel" in sys.modules
-        shape = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}{postfix}"
-        self.bar = tqdm(total=100.0, desc="stochgate", bar_format=shape) if verbose and watched else None
+        self.bar: tqdm | None = None
+        in_notebook = bool(verbose) and is_notebook()
+        if in_notebook or (verbose and sys.stderr.isatty()):
+            shape = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}{postfix}"
+            file = NotebookLine() if in_notebook else None
+            self.bar = tqdm(total=100.0, desc="stochgate", bar_format=shape, file=file)
         self.callbacks = () if self.bar is None else (self._show,)
         self.progress = FitProgress()
 

@@ -2,12 +2,12 @@
 
 import copy
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from stochgate.tables.frame import column_names, take_columns
+from stochgate.tables.frame import column_names, in_memory, take_columns
 
 _PER_FEATURE = (
     "gates_",
@@ -23,9 +23,10 @@ OF_ALL_COLUMNS = ("feature_groups", "costs", "always_keep")
 class ReducedMixin:
     """What a model needs to be handed on: it can do without the columns it does not use."""
 
+    support_: np.ndarray
     _is_reduced = False
 
-    def reduced(self: Any) -> Any:
+    def reduced(self) -> Self:
         """Return the fitted model that takes only the selected columns, with the same predictions.
 
         It is what is saved, exported and deployed. Fitted to a DataFrame whose columns are named by texts,
@@ -86,9 +87,13 @@ class ReducedMixin:
         return columns if feature_of is None else feature_of[columns]
 
     def _own_columns(self: Any, X: Any) -> Any:
-        """Return the columns of a table that a reduced model was fitted to, found by name."""
+        """Return a table to predict from, of which a reduced model takes its own columns by name."""
+        X = in_memory(X)
         names = column_names(X)
-        if not self._is_reduced or names is None or not hasattr(self, "feature_names_in_"):
+        if names is None or not hasattr(self, "feature_names_in_"):
+            return X
+        if not self._is_reduced:
+            self._refuse_other_order(X, names)
             return X
         place = {name: i for i, name in enumerate(names)}
         lacking = [name for name in self.feature_names_in_ if name not in place]
@@ -99,3 +104,16 @@ class ReducedMixin:
                 "hand in a table that has them, by these names."
             )
         return take_columns(X, [place[name] for name in self.feature_names_in_])
+
+    def _refuse_other_order(self: Any, X: Any, names: list[Any]) -> None:
+        """Raise scikit-learn's error, with a way out, where X has all columns of the fit."""
+        known = self.feature_names_in_.tolist()
+        if names == known or not set(known) <= set(names) or len(set(names)) < len(names):
+            return
+        try:
+            validate_data(self, X, reset=False, skip_check_array=True)
+        except ValueError as error:
+            raise ValueError(
+                f"{error}Hand in X[model.feature_names_in_], or take model.reduced(), which finds its own "
+                "columns by name."
+            ) from None

@@ -10,6 +10,7 @@ from stochgate.sources.numbers import as_table
 from stochgate.sources.opening import is_stream, open_source
 from stochgate.sources.source import Source
 from stochgate.sources.targets import read_target
+from stochgate.tables.frame import in_memory
 
 
 class StreamMixin:
@@ -59,7 +60,7 @@ class StreamMixin:
     def _scored(self: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
         """Return X, y and weights as `score` takes them: of a table on disk y and weights are read."""
         if not is_stream(X, y):
-            return X, y, sample_weight
+            return in_memory(X), in_memory(y), sample_weight
         source = open_source(X, y, sample_weight)
         y, weight = read_target(source)
         return source, y, weight

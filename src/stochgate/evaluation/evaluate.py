@@ -21,6 +21,7 @@ from stochgate.evaluation.result import Evaluation, join_folds
 from stochgate.evaluation.splits import read_rows, split_rows
 from stochgate.evaluation.streamed import judge_streamed
 from stochgate.sources.opening import is_stream
+from stochgate.tables.frame import in_memory
 
 
 def evaluate(
@@ -102,6 +103,7 @@ def evaluate(
             "of this library or a pipeline that ends in one."
         )
     scoring = _own_scoring(model) if scoring is None else scoring
+    X, y = in_memory(X), in_memory(y)
     rivals = Rivals(model, without_selection, _check_scorer(model, scoring), scoring is None)
     with open_checkpoint(checkpoint) as saved, trained_on(backend) as runner:
         generator = check_random_state(random_state) if saved is None else saved.random_state(random_state)

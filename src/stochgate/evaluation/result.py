@@ -1,7 +1,9 @@
 """What an evaluation found, and how it is made of its folds."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from html import escape
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -9,13 +11,17 @@ from stochgate.evaluation.outer_fold import JudgedFold
 from stochgate.metrics import support_overlap
 from stochgate.objectives import Objective
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 _MOST_NAMES = 10
 _OWN_NAMES = {"roc_auc": "AUC", "balanced_accuracy": "balanced accuracy"}  # of scikit-learn's metrics
+_MOST_SIZES = 20
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Evaluation:
-    """What `evaluate` found; `print` it.
+    """What `evaluate` found; shown or printed, it is a few lines.
 
     Attributes
     ----------
@@ -111,8 +117,8 @@ class Evaluation:
             parts.append(f"{name} {means['score']:.3f}{beside}")
         return ", ".join(parts)
 
-    def to_frame(self) -> Any:
-        """Return one row per fold, as a pandas DataFrame."""
+    def to_frame(self) -> "DataFrame":
+        """Return one row per fold."""
         try:
             import pandas as pd
         except ImportError as error:
@@ -121,28 +127,48 @@ class Evaluation:
         frame = pd.DataFrame(columns).rename_axis("fold")
         return frame if self.supports is None else frame.assign(n_selected=self.n_selected)
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
+        lines = [f"{self._head()} (mean, standard deviation, standard error)"]
+        lines += [
+            f"  {name:<12}" + "".join(f"{n:8.3f}" for n in numbers) for name, *numbers in self._rows()
+        ]
+        return "\n".join(lines + self._notes())
+
+    def _repr_html_(self) -> str:
+        header = "".join(
+            f"<th>{name}</th>" for name in ("", "mean", "standard deviation", "standard error")
+        )
+        rows = "".join(
+            f"<tr><th>{name}</th>" + "".join(f"<td>{n:.3f}</td>" for n in numbers) + "</tr>"
+            for name, *numbers in self._rows()
+        )
+        notes = "<br>".join(escape(line) for line in self._notes())
+        return f"<p><b>{escape(self._head())}</b></p><table><tr>{header}</tr>{rows}</table><p>{notes}</p>"
+
+    def _head(self) -> str:
         n_folds = len(self.scores)
-        folds = "1 fold" if n_folds == 1 else f"{n_folds} folds"
-        lines = [f"{self.metric} on held-out rows, {folds} (mean, standard deviation, standard error)"]
-        rows = {"model": self.scores, "all columns": self.all_columns, "base rate": self.base_rate}
-        for name, scores in rows.items():
+        return f"{self.metric} on held-out rows, " + ("1 fold" if n_folds == 1 else f"{n_folds} folds")
+
+    def _rows(self) -> Iterator[tuple[str, float, float, float]]:
+        """Yield what was scored, its mean, standard deviation and standard error."""
+        known = {"model": self.scores, "all columns": self.all_columns, "base rate": self.base_rate}
+        for name, scores in known.items():
             if not np.isnan(scores).all():
                 sd = _sd(scores)
-                lines.append(f"  {name:<12}{scores.mean():8.3f}{sd:8.3f}{sd / np.sqrt(n_folds):8.3f}")
-        others = [f"beside it: {self._say_others()}"] if self.other_scores else []
-        return "\n".join(lines + others + self._describe_selection())
+                yield name, float(scores.mean()), sd, sd / float(np.sqrt(len(scores)))
 
-    def _describe_selection(self) -> list[str]:
-        """Return the lines that say what was selected."""
+    def _notes(self) -> list[str]:
+        """Return the lines on other scores, and on what was selected."""
+        beside = [f"beside it: {self._say_others()}"] if self.other_scores else []
         if self.supports is None:
-            return []
+            return beside
         n_folds, n_features = self.supports.shape
         sizes, counts = self.supports.sum(axis=1), self.supports.sum(axis=0)
         order = np.argsort(-counts, kind="stable")[: (counts > 0).sum()]
-        lines = [
-            f"selected of {n_features} features: {', '.join(map(str, sizes))} (overlap {self.overlap:.2f})"
-        ]
+        listed = ", ".join(map(str, sizes))
+        if n_folds > _MOST_SIZES:
+            listed = f"{sizes.min()} to {sizes.max()}, {sizes.mean():.1f} on average"
+        lines = [*beside, f"selected of {n_features} features: {listed} (overlap {self.overlap:.2f})"]
         if n_empty := (sizes == 0).sum():
             lines.append(f"nothing selected in {n_empty} of {n_folds} folds")
         if len(order):

@@ -1,7 +1,7 @@
 """What an estimator can be asked besides its predictions."""
 
 import copy
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -50,7 +50,7 @@ class ExplainMixin:
                 self._summary = summarize(self)
         return self._summary
 
-    def at(self: Any, *, k: int | None = None, lam: float | None = None) -> Any:
+    def at(self, *, k: int | None = None, lam: float | None = None) -> Self:
         """Return a fitted estimator at another number of features or another penalty.
 
         Parameters
@@ -76,15 +76,15 @@ class ExplainMixin:
                 "at() needs a fit with lam='auto' and its data, which are neither pickled nor copied, and "
                 "which forget_data() lets go of."
             )
-        asked = {"n_features_to_select": k} if lam is None else {"lam": lam}
-        clone(self).set_params(**asked)._validate_params()
-        model = copy.copy(self)
+        model: Any = copy.copy(self)
         model._choice = self._choice  # which a copy, like a pickle, does without
-        open_gates = np.unique(self._choice.problem.gates.number()[self.support_])
-        if k == len(open_gates) or lam == self.lam_:
+        asked = {"n_features_to_select": k} if lam is None else {"lam": lam}
+        clone(model).set_params(**asked)._validate_params()
+        open_gates = np.unique(self._choice.problem.gates.number()[model.support_])
+        if k == len(open_gates) or lam == model.lam_:
             model.source_ = "this fit's model"
             return model
-        with trained_on(self.backend):
+        with trained_on(model.backend):
             fitted, model.source_ = (
                 at_size(self._choice, int(k or 0)) if lam is None else at_penalty(self._choice, float(lam))
             )
@@ -92,8 +92,8 @@ class ExplainMixin:
             model.n_features_to_select = k
         else:
             model.lam, model.n_features_to_select = lam, None
-            if self.network is None and self.hidden is None and self.activation is None:
-                model.network = self.network_  # a given lam would take an MLP
+            if model.network is None and model.hidden is None and model.activation is None:
+                model.network = model.network_  # a given lam would take an MLP
         refuse_diverged(fitted.trained)
         model._keep(fitted)
         return model
@@ -108,7 +108,7 @@ class ExplainMixin:
         model._keep(final)
         return model
 
-    def forget_data(self: Any) -> Any:
+    def forget_data(self) -> Self:
         """Let go of the data of the fit, which `summary` and `at` need and predictions do not.
 
         Call `summary` before: what it returned stays with the model. A pickled model has no data either.

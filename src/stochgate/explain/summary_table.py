@@ -194,9 +194,9 @@ class Summary:
     def _repr_html_(self) -> str:
         head = "<br>".join(escape(line) for line in self._head())
         notes = "".join(f"<li>{escape(note)}</li>" for note in self._notes())
-        head_row, *others = self._cells()
-        rows = _html_row(head_row, "th") + "".join(_html_row(row, "td") for row in others)
-        return f"<p><b>{head}</b></p><table>{rows}</table><ul>{notes}</ul>"
+        rows = "".join(_html_row(row, "td" if i else "th") for i, row in enumerate(self._cells()))
+        table = f"<table>{rows}</table>" if rows else ""
+        return f"<p><b>{head}</b></p>{table}<ul>{notes}</ul>"
 
     def _head(self) -> list[str]:
         chosen = f"{self.n_features} of {self.n_features_in} features, lam {self.lam:.3g}"

@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from stochgate.engine import Predictor
 from stochgate.engine.inputs import Inputs
-from stochgate.objectives import Regression
+from stochgate.objectives import OBJECTIVES, Objective, Regression
 from stochgate.tables.encoding import TableEncoding
 
 
@@ -107,6 +107,7 @@ class Formula:
     def of(cls, model: Any) -> "Formula":
         """Return what a fitted estimator computes from its selected columns."""
         check_is_fitted(model)
+        _refuse_unknown(model._predictor.objective)
         small = model if model._is_reduced else model._cut_down()
         predictor, table = small._predictor, small._table
         base = predictor.base.double().numpy()
@@ -126,4 +127,16 @@ class Formula:
             value_shift=shift,
             base=(base * scale + shift).mean(axis=0),
             classes=getattr(small, "classes_", None),
+        )
+
+
+def _refuse_unknown(objective: Objective) -> None:
+    """Raise unless outputs are read as one of the objectives here reads them; its loss may be another."""
+    known = next((kind for kind in OBJECTIVES if isinstance(objective, kind)), None)
+    own = type(objective)
+    if known is None or own.read is not known.read or own.average is not known.average:
+        raise ValueError(
+            f"The objective is a {own.__name__}, and exports know how Classification, Regression and Cox "
+            "make predictions of the network's outputs; with another they would return the outputs "
+            "themselves. Pickle the model instead."
         )

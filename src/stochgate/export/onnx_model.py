@@ -10,6 +10,7 @@ from stochgate.export.formula import Formula
 from stochgate.export.onnx_graph import Graph
 from stochgate.export.onnx_steps import add_columns, add_network, add_readings, is_utf8, read_labels
 from stochgate.networks import MLP
+from stochgate.objectives import Cox
 
 DTYPES = ("float32", "float64")
 
@@ -22,7 +23,8 @@ def to_onnx(model: Any, path: str | os.PathLike[str], *, dtype: str = "float32")
     A classifier has the outputs "label", shape (n_samples,), and "probabilities", shape (n_samples,
     n_classes); a regressor has "value" and a Cox model "log_hazard", shape (n_samples, n_outputs). Where a
     column has the name of an output, an underscore is added to the output's. Survival curves are left out.
-    Custom modules are refused: `torch.onnx` exports them from `model.to_module()`.
+    Custom modules are refused: `torch.onnx` exports them from `model.to_module()`. So are models whose
+    objective reads the network's outputs in a way of its own.
 
     Parameters
     ----------
@@ -112,7 +114,7 @@ def _free(name: str, taken: set[str]) -> str:
 def _output_names(formula: Formula) -> list[str]:
     if formula.classes is not None:
         return ["label", "probabilities"]
-    return ["log_hazard" if formula.estimator == "GatedCox" else "value"]
+    return ["log_hazard" if isinstance(formula.predictor.objective, Cox) else "value"]
 
 
 def _declare_input(graph: Graph, formula: Formula, j: int, name: str, dtype: np.dtype) -> Any:

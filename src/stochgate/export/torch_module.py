@@ -20,7 +20,7 @@ def to_module(model: Any) -> nn.Module:
     column of text stands as 0 and 1 for each level but the first (`module_input` makes them of a table).
     Missing numbers are NaN. Its output has the input's dtype and shape (n_samples, n_outputs): the log-odds
     of the second class, a logit per class where there are more, the value on the scale of y, or the log
-    hazard.
+    hazard. A model whose objective reads the network's outputs in a way of its own is refused.
     Columns are scaled in double precision; `module.float()` makes all of it single.
 
     Parameters

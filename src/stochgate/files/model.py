@@ -1,6 +1,7 @@
 """Save and load fitted estimators."""
 
 import os
+from pathlib import Path
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
@@ -30,6 +31,15 @@ ESTIMATORS: dict[str, type[Any]] = {
     "GatedRegressor": GatedRegressor,
     "GatedCox": GatedCox,
 }
+OTHER_FORMATS = {  # by their endings: what they are, and what writes them
+    **dict.fromkeys((".pkl", ".pickle"), ("pickle", "pickle.dump")),
+    ".joblib": ("joblib", "joblib.dump"),
+    ".onnx": ("ONNX", "model.to_onnx(path)"),
+    **dict.fromkeys((".pt", ".pth"), ("torch", "torch.save(model.to_module(), path)")),
+    **dict.fromkeys((".h5", ".hdf5", ".keras"), ("HDF5", "")),
+    **dict.fromkeys((".npy", ".npz"), ("NumPy", "")),
+    ".json": ("JSON", ""),
+}
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
@@ -47,7 +57,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     ----------
     model : fitted GatedClassifier, GatedRegressor or GatedCox
     path : str or path
-        As a rule with the ending ``.safetensors``; a file that is there is replaced as a whole.
+        As a rule with the ending ``.safetensors``; that of another format (``.pkl``, ``.onnx``) is refused.
+        A file that is there is replaced as a whole.
 
     Examples
     --------
@@ -68,6 +79,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
             f"{name} cannot be saved: give a fitted GatedClassifier, GatedRegressor or GatedCox (of a "
             "pipeline its last step)."
         )
+    _refuse_other_format(Path(path))
     check_is_fitted(model)
     model._validate_params()
     small = model if model._is_reduced else model._cut_down()
@@ -88,7 +100,19 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     )
 
 
-def load(path: str | os.PathLike[str], *, network: Factory | None = None) -> Any:
+def _refuse_other_format(path: Path) -> None:
+    if path.suffix.lower() in OTHER_FORMATS:
+        said, writer = OTHER_FORMATS[path.suffix.lower()]
+        instead = f", or write {said} by {writer}" if writer else ""
+        raise ModelFileError(
+            f"The name {path.name!r} says {said}, but the file would be safetensors: name it "
+            f"{path.with_suffix('.safetensors').name!r}{instead}."
+        )
+
+
+def load(
+    path: str | os.PathLike[str], *, network: Factory | None = None
+) -> GatedClassifier | GatedRegressor | GatedCox:
     """Load a model that `save` wrote; this runs no code of the file, whoever made it.
 
     Parameters

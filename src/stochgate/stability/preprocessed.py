@@ -19,6 +19,7 @@ from stochgate.evaluation.pipeline import (
 )
 from stochgate.problem.problem import LARGEST_SEED
 from stochgate.tables.check import check_table
+from stochgate.tables.frame import in_memory
 
 
 class PreprocessedMixin(SelectorMixin):
@@ -46,6 +47,7 @@ class PreprocessedMixin(SelectorMixin):
     def transform(self, X: Any) -> Any:
         """Apply the steps before the estimator, if any, and reduce X to the selected features."""
         check_is_fitted(self)
+        X = in_memory(X)
         if not self.steps_:
             return super().transform(X)
         validate_data(self, X, reset=False, skip_check_array=True)

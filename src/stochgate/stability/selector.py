@@ -3,7 +3,7 @@
 import warnings
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
@@ -33,6 +33,7 @@ from stochgate.stability.stable import (
 )
 from stochgate.stability.why_empty import Reason
 from stochgate.tables.check import check_numbers
+from stochgate.tables.frame import in_memory
 
 
 class StabilitySelector(PreprocessedMixin, MetaEstimatorMixin, BaseEstimator):
@@ -151,7 +152,7 @@ class StabilitySelector(PreprocessedMixin, MetaEstimatorMixin, BaseEstimator):
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, checkpoint: Any = None
-    ) -> "StabilitySelector":
+    ) -> Self:
         """Select features.
 
         Parameters
@@ -184,6 +185,7 @@ class StabilitySelector(PreprocessedMixin, MetaEstimatorMixin, BaseEstimator):
                 "StabilitySelector draws halves of rows in memory, but X is read block by block: give it a "
                 "sample of the rows."
             )
+        X, y = in_memory(X), in_memory(y)
         *steps, (_, last) = list_steps(self.estimator)
         if isinstance(last, GatedEstimator):
             where = last.backend if self.backend is None else self.backend

@@ -10,6 +10,11 @@ _ARROW_NUMBERS = re.compile(r"u?int\d+|float|double|halffloat|bool")
 _ARROW_DATES = re.compile(r"(date|time|timestamp|duration)")
 
 
+def in_memory(X: Any) -> Any:
+    """Return a lazy data frame of polars with its rows, and anything else as it is."""
+    return X.collect() if type(X).__name__ == "LazyFrame" and hasattr(X, "collect") else X
+
+
 def column_names(X: Any) -> list[Any] | None:
     """Return the columns' names of a data frame (pandas, polars, pyarrow), None of anything else."""
     names = getattr(X, "column_names", None)
