@@ -28,7 +28,7 @@ def test_a_table_becomes_features_a_model_and_a_report(run, table, folder):
     done.succeeds("60 rows, 4 columns to choose from.", "clear signal", "x0")
     done.succeeds("next: stochgate predict table-selected/model.safetensors")
     written = sorted(path.name for path in (folder / "table-selected").iterdir())
-    assert written == ["features.csv", "model.safetensors", "report.html"]
+    assert written == ["effects.csv", "features.csv", "model.safetensors", "report.html"]
     for name in written:
         assert f"written: table-selected/{name}" in done.out
     features = pd.read_csv("table-selected/features.csv")
@@ -400,6 +400,7 @@ def test_demo_goes_through_select_and_is_compared_with_a_forest(run, folder):
     done = run("demo", "--out", "d").succeeds("$ stochgate select d/tumours.csv --target diagnosis")
     done.succeeds("398 rows, 130 columns to choose from", "of them noise", "random forest on all columns:")
     assert sorted(path.name for path in (folder / "d").iterdir()) == [
+        "effects.csv",
         "features.csv",
         "model.safetensors",
         "report.html",

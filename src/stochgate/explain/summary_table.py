@@ -215,7 +215,8 @@ class Summary:
         lines = []
         for name, values in ((self.score_name, self.scores), ("loss", self.losses)):
             selected, every, none = (values.get(of, np.nan) for of in ("selected", "all", "none"))
-            if np.isnan(selected if self.headline and self.n_features else selected + every):
+            needed = selected if self.n_features else 0.0
+            if np.isnan(needed if self.headline and self.n_features else needed + every):
                 continue
             reached = [f"{self.n_features} of {self.n_features_in} columns reach {selected:.3f}"]
             others = {"all columns": every, "no column": none}
