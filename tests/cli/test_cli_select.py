@@ -28,7 +28,7 @@ def test_a_table_becomes_features_a_model_and_a_report(run, table, folder):
     done.succeeds("60 rows, 4 columns to choose from.", "clear signal", "x0")
     done.succeeds("next: stochgate predict table-selected/model.safetensors")
     written = sorted(path.name for path in (folder / "table-selected").iterdir())
-    assert written == ["features.csv", "model.safetensors", "report.html"]
+    assert written == ["effects.csv", "features.csv", "model.safetensors", "report.html"]
     for name in written:
         assert f"written: table-selected/{name}" in done.out
     features = pd.read_csv("table-selected/features.csv")
@@ -135,6 +135,22 @@ def test_with_fdr_everything_tells_what_the_selector_did(run, table):
     assert "callbacks" not in code
     assert "found = X.loc[:, selector.get_support()]" in code
     assert "columns found" in page
+
+
+def test_with_fdr_the_report_has_the_remarks_of_the_terminal(run, folder):
+    make_frame().assign(x3=np.arange(60) % 4).to_csv("t.csv", index=False)
+    remark = "Column 'x3' holds a few small whole numbers"
+    run("select", "t.csv", *predict("amount"), "--fdr", 0.2).succeeds(remark)
+    assert chosen("t-selected") == ["x1"]
+    assert remark in html.unescape(Path("t-selected/report.html").read_text(encoding="utf-8"))
+
+
+def test_effects_of_which_rows_tell_none_are_not_written(run, folder):
+    x = np.random.default_rng(0).normal(size=60)
+    pd.DataFrame({"x": x, "y": np.where(x > 0, "a", "b")}).to_csv("t.csv", index=False)
+    done = run("select", "t.csv", "--target", "y").succeeds("1 of 1 features")
+    assert "effects.csv" not in done.text
+    assert not Path("t-selected/effects.csv").exists()
 
 
 def test_fdr_does_not_find_what_is_kept(run, table):
@@ -400,6 +416,7 @@ def test_demo_goes_through_select_and_is_compared_with_a_forest(run, folder):
     done = run("demo", "--out", "d").succeeds("$ stochgate select d/tumours.csv --target diagnosis")
     done.succeeds("398 rows, 130 columns to choose from", "of them noise", "random forest on all columns:")
     assert sorted(path.name for path in (folder / "d").iterdir()) == [
+        "effects.csv",
         "features.csv",
         "model.safetensors",
         "report.html",
@@ -462,9 +479,7 @@ def test_that_no_column_was_left_out_is_said(run, folder):
     frame = frame[["x0", "x1"]].assign(y=frame["x0"] + frame["x1"])
     frame.to_csv("t.csv", index=False)
     told = "No feature was left out; --k=k selects k features, those that predict best together."
-    done = run("select", "t.csv", "--target", "y").succeeds(
-        "2 of 2 features", told, "--k 1 selects as many"
-    )
+    done = run("select", "t.csv", "--target", "y").succeeds("2 of 2 features", told, "--k 1 selects 1.")
     assert "model.at" not in done.text
     for options in (("--k", 2), ("--keep", "x0,x1")):
         done = run("select", "t.csv", "--target", "y", *options, "--force").succeeds("2 of 2 features")
