@@ -25,7 +25,7 @@ def draw_training(data: dict[str, Any]) -> Html:
     apart = (  # a model at a given penalty shows its own training
         " Shown are trainings that the choice began with. Other sets were compared after them, and the "
         "model was trained again: its gates may differ, and a chosen column may have closed here."
-        if data["chosen"]["signal"] is not None
+        if data["chosen"]["signal"] is not None and not gates["is_models"]
         else ""
     )
     told = (
