@@ -137,6 +137,22 @@ def test_with_fdr_everything_tells_what_the_selector_did(run, table):
     assert "columns found" in page
 
 
+def test_with_fdr_the_report_has_the_remarks_of_the_terminal(run, folder):
+    make_frame().assign(x3=np.arange(60) % 4).to_csv("t.csv", index=False)
+    remark = "Column 'x3' holds a few small whole numbers"
+    run("select", "t.csv", *predict("amount"), "--fdr", 0.2).succeeds(remark)
+    assert chosen("t-selected") == ["x1"]
+    assert remark in html.unescape(Path("t-selected/report.html").read_text(encoding="utf-8"))
+
+
+def test_effects_of_which_rows_tell_none_are_not_written(run, folder):
+    x = np.random.default_rng(0).normal(size=60)
+    pd.DataFrame({"x": x, "y": np.where(x > 0, "a", "b")}).to_csv("t.csv", index=False)
+    done = run("select", "t.csv", "--target", "y").succeeds("1 of 1 features")
+    assert "effects.csv" not in done.text
+    assert not Path("t-selected/effects.csv").exists()
+
+
 def test_fdr_does_not_find_what_is_kept(run, table):
     done = run("select", table, *predict("amount"), "--fdr", 0.2, "--keep", "x3")
     done.succeeds("Found at a false discovery rate of 0.2: 'x1' (q ", "2 of 4 features", "kept")
@@ -463,9 +479,7 @@ def test_that_no_column_was_left_out_is_said(run, folder):
     frame = frame[["x0", "x1"]].assign(y=frame["x0"] + frame["x1"])
     frame.to_csv("t.csv", index=False)
     told = "No feature was left out; --k=k selects k features, those that predict best together."
-    done = run("select", "t.csv", "--target", "y").succeeds(
-        "2 of 2 features", told, "--k 1 selects as many"
-    )
+    done = run("select", "t.csv", "--target", "y").succeeds("2 of 2 features", told, "--k 1 selects 1.")
     assert "model.at" not in done.text
     for options in (("--k", 2), ("--keep", "x0,x1")):
         done = run("select", "t.csv", "--target", "y", *options, "--force").succeeds("2 of 2 features")

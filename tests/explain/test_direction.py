@@ -5,7 +5,13 @@ import pandas as pd
 import pytest
 
 from stochgate import GatedClassifier, GatedCox, GatedRegressor, Training
-from stochgate.explain.direction import find_directions_alone, is_reversed, mark_direction, read_direction
+from stochgate.explain.direction import (
+    find_directions_alone,
+    is_reversed,
+    mark_direction,
+    read_direction,
+    read_order,
+)
 from stochgate.explain.summary import say_reversed
 from stochgate.report import collect, render
 from stochgate.tables.encoding import TableEncoding
@@ -100,3 +106,8 @@ def test_of_several_classes_the_one_named_is_explained():
     model = GatedClassifier(n_features_to_select=1, **FAST)
     assert why in model.fit(X, three).summary().text
     assert "class named is" not in model.fit(X, three > 0).summary().text
+
+
+def test_levels_with_signs_of_their_own_stand_in_quotes():
+    assert read_order(("<=2cm", ">2cm"), np.array([0.0, 1.0])) == "'>2cm' > '<=2cm'"
+    assert read_order(("small", "large"), np.array([0.0, 1.0])) == "large > small"

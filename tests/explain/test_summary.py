@@ -628,3 +628,26 @@ def test_directions_read_no_more_than_a_thousand_rows(linear_fit):
     problem = linear_fit._choice.problem
     find_directions(watched, np.tile(problem.X, (20, 1)), problem.table, relative=False)
     assert read == [3 * 1000] * 2
+
+
+def test_one_number_for_all_columns_in_every_score(linear_fit):
+    summary = linear_fit.summary()
+    known = {"selected": 0.8, "all": 0.7, "none": 0.5}
+    some = replace(summary, score_name="accuracy", scores=known, other_scores={"AUC": known})
+    assert some.n_features < some.n_features_in
+    assert "AUC 0.800 (all columns 0.700)" in some.text
+    every = replace(some, n_features_in=some.n_features)
+    assert "beside it: AUC 0.800\n" in every.text
+
+
+def test_the_legend_names_losses_above_only_where_some_are(linear_fit):
+    of_k = linear_fit.summary()
+    assert "held-out loss: 2 of" not in of_k.text
+    assert (
+        "takes the set that is best on the other folds, so the luck of the choice is not in it.\n"
+        in of_k.text
+    )
+    compared = replace(of_k, losses={**of_k.losses, "all": 0.5})
+    assert "is not in it, as it is in the losses above." in compared.text
+    found = replace(of_k, headline="Found at a false discovery rate of 0.1: 'a'.")
+    assert "takes the model that is best on the other folds" in found.text

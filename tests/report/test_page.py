@@ -111,6 +111,8 @@ def test_sections_without_numbers_say_why(get):
     assert "stand-ins were not looked for" in texts["stand-ins"]
     assert "Exactly 3 features were asked for" in Reader(get("exactly").page).texts["path"]
     assert "No column was chosen" in Reader(get("nothing").page).texts["features"]
+    assert "model was trained again" not in texts["training"]
+    assert "model was trained again" in Reader(get("exactly").page).texts["training"]
     data = {**get("lam").data, "gates": None}
     assert "no record of its gates" in Reader(render(data)).texts["training"]
 

@@ -28,6 +28,7 @@ class WideModel(GatedClassifier):
         step = np.arange(1, 201)
         gates = rng.random((200, N_COLUMNS)).astype(np.float32)
         self.gate_history_ = {"step": step, "lam": step / 10, "gates": gates}
+        self.gates_ = gates[-1]
         chosen = {size: rng.permutation(order[: size + size // 3 + 1])[:size] for size in SIZES[:-1]}
         chosen[SIZES[-1]] = order[:1000]
         self.path_ = make_table([self._row(size, features) for size, features in chosen.items()])

@@ -31,6 +31,7 @@ _AS_OPTIONS = {  # what is called otherwise in Python
     "evaluate(model, X, y) gives": "select --evaluate gives",
     "n_features_to_select=k": "--k=k",
     "a larger alpha": "a larger --alpha",
+    "see the table `features`": "see features.csv",
 }
 _AT_SIZE = re.compile(r"model\.at\(k=(\d+)\)")
 

@@ -169,7 +169,10 @@ def read_order(levels: tuple[str, ...], outputs: np.ndarray) -> str:
     >>> read_order(("red", "blue"), np.array([0.1, 0.7]))
     'blue > red'
     """
-    ordered = [levels[i] for i in np.argsort(-outputs, kind="stable")]
+    named = [
+        f"'{level}'" if "<" in level or ">" in level else level for level in levels
+    ]  # '>2cm' > '<=2cm'
+    ordered = [named[i] for i in np.argsort(-outputs, kind="stable")]
     if len(ordered) > MOST_LEVELS:
         ordered = [*ordered[: MOST_LEVELS - 1], "...", ordered[-1]]
     return " > ".join(ordered)

@@ -146,7 +146,7 @@ def _offer(choice: Choice, n_chosen: int) -> str:
             first = "No smaller set that was compared does as well;"
     return (
         f" {first} one of {k} reaches a held-out loss of {none - small[k]:.3f}{chosen}, no feature "
-        f"{none:.3f}: model.at(k={k}) selects as many."
+        f"{none:.3f}: model.at(k={k}) selects {k}."
     )
 
 

@@ -28,8 +28,8 @@ COLUMNS: dict[str, Any] = {  # and what stands where nothing is known
 HEADER = ("feature", "gate", "frequency", "q", "direction", "loss without")
 LEGEND = {
     "gain": (
-        "each fold takes the set that is best on the other folds, so the luck of the choice is not in it, "
-        "as it is in the losses above."
+        "each fold takes the {what} that is best on the other folds, so the luck of the choice is not in "
+        "it{above}."
     ),
     "frequency": (
         "share of the {n_folds} folds that open the feature, with a 95 % interval as if the folds were "
@@ -215,8 +215,8 @@ class Summary:
         lines = []
         for name, values in ((self.score_name, self.scores), ("loss", self.losses)):
             selected, every, none = (values.get(of, np.nan) for of in ("selected", "all", "none"))
-            needed = selected if self.n_features else 0.0
-            if np.isnan(needed if self.headline and self.n_features else needed + every):
+            needed = selected if self.headline else selected + every
+            if np.isnan(needed if self.n_features else every):
                 continue
             reached = [f"{self.n_features} of {self.n_features_in} columns reach {selected:.3f}"]
             others = {"all columns": every, "no column": none}
@@ -226,7 +226,8 @@ class Summary:
             reached += [f"{of} {score:.3f}" for of, score in others.items() if not np.isnan(score)]
             lines.append(f"held-out {name}: {', '.join(reached)}")
             if name == self.score_name and self.n_features and self.other_scores:
-                lines.append(f"beside it: {say_others(self.other_scores, 'selected', 'all')}")
+                every_name = "" if self.n_features == self.n_features_in else "all"
+                lines.append(f"beside it: {say_others(self.other_scores, 'selected', every_name)}")
         return lines
 
     def _notes(self) -> list[str]:
@@ -236,11 +237,14 @@ class Summary:
             return [*cut, *self.hints]
         p = [f"p: {self.levels}"] if self.levels else []
         shown = {name for header in self._cells()[:1] for name in header}
-        shown |= {"gain"} if self.n_features and self.scores and self.headline is None else set()
+        shown |= {"gain"} if self.n_features and self.scores else set()
+        has_losses = any(line.startswith("held-out loss") for line in self._reference())
         mixed = any(cell.startswith("mixed") for row in self._cells() for cell in row)
         told = {
             "n_folds": self.n_folds,
             "n_halves": self.n_halves,
+            "what": "set" if self.headline is None else "model",
+            "above": ", as it is in the losses above" if has_losses else "",
             "direction": f"{self.direction_legend}{MIXED_MEANS if mixed else ''}",
         }
         legend = [f"{name}: {text}" for name, text in LEGEND.items() if name in shown]

@@ -75,7 +75,7 @@ def _fitted(model: Any) -> list[dict[str, str]]:
     known = {
         "penalty (lam)": f"{float(model.lam_):.4g}",
         "network": getattr(model, "network_", None),
-        "steps of training": getattr(model, "n_steps_", None),
+        "steps of the final training": getattr(model, "n_steps_", None),
         "how it was made": getattr(model, "source_", None),
     }
     return [{"name": name, "value": to_text(value)} for name, value in known.items() if value is not None]

@@ -43,6 +43,7 @@ def describe_gates(model: Any, columns: Columns) -> dict[str, Any] | None:
         "step": np.asarray(history["step"])[at],
         "lam": lam.astype(float),
         "lam_grows": bool(lam[-1] > lam[0]),
+        "is_models": bool(np.allclose(gates[-1], model.gates_, atol=0.01)),
         "n_open": (gates > 0).sum(axis=1),
         "chosen": curves(chosen[:MOST_CHOSEN]),
         "others": curves(shown),

@@ -140,7 +140,7 @@ def choose(data: Data, request: Request, watch: Watch) -> Found:
     evaluation = _evaluate(asked, data, request, watch) if request.evaluate else None
     for each in (model, getattr(asked, "model", model)):
         each.callbacks = None
-    model._summary = summary  # for the report and the model file
+    model._summary, model.remarks_ = summary, remarks  # for the report and the model file
     return Found(
         model=model,
         X=X,
@@ -181,7 +181,9 @@ def write_found(found: Found, data: Data, request: Request, folder: Path) -> lis
     for name in (EFFECTS, MODEL):  # those of an earlier selection would be taken for this one's
         (folder / name).unlink(missing_ok=True)
     if has_effects(found.model):
-        written.append(write_csv(pd.DataFrame(found.model.effects()), folder / EFFECTS))
+        effects = pd.DataFrame(found.model.effects())
+        if effects["low"].notna().any():  # of many columns few rows can tell none
+            written.append(write_csv(effects, folder / EFFECTS))
     if found.model.support_.any():
         stochgate.save(found.model, folder / MODEL)
         written.append(folder / MODEL)

@@ -52,7 +52,7 @@ def _facts(data: dict[str, Any]) -> Html | None:
         (number(scores.get("none")), f"{score}, no column", data["asked"]["base"]),
     ]
     for name, of in told["other_scores"].items():
-        every = of.get("all")
+        every = of.get("all") if some else None
         facts.append(
             (number(of.get("selected")), name, "" if every is None else f"all columns {number(every)}")
         )

@@ -1,5 +1,7 @@
 """How large the effects of the chosen columns are."""
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 from stochgate.report.elements import Html, section, table, tag
@@ -10,6 +12,7 @@ _ONE_MORE = {
     "hazard_ratio": "multiplies the hazard",
     None: "adds",
 }
+NEAR_ONE, MOST_DIGITS = 0.01, 7
 _RATIOS = {"odds_ratio": "Odds ratio", "hazard_ratio": "Hazard ratio", None: "Slope"}
 
 
@@ -28,7 +31,8 @@ def draw_effects(data: dict[str, Any]) -> Html | None:
         "that took no part in the choice tell better: model.effects(X, y)."
     )
     header = ["Column", "Against", _RATIOS[effects["ratio"]], "95 % interval"]
-    cells = [[row["column"], row["against"], _shown(row["value"]), _interval(row)] for row in rows]
+    show = _shown if effects["ratio"] is None else show_ratio
+    cells = [[row["column"], row["against"], show(row["value"]), _interval(row, show)] for row in rows]
     if any(row["output"] is not None for row in rows):
         header.insert(1, "Of")
         for cell, row in zip(cells, rows, strict=True):
@@ -46,7 +50,22 @@ def _shown(value: float | None) -> str:
     return UNKNOWN if value is None else f"{value:.3g}".replace("-", MINUS)
 
 
-def _interval(row: dict[str, Any]) -> str:
+def show_ratio(value: float | None) -> str:
+    """Return a ratio in three digits; near 1 in so many that two tell how far from 1 it is.
+
+    Examples
+    --------
+    >>> from stochgate.report.sections.effects import show_ratio
+    >>> show_ratio(2.2904), show_ratio(1.00147), show_ratio(0.999993)
+    ('2.29', '1.0015', '0.9999930')
+    """
+    away = 0.0 if value is None else abs(value - 1)
+    if value is None or not 0 < away < NEAR_ONE:
+        return _shown(value)
+    return f"{value:.{min(1 - math.floor(math.log10(away)), MOST_DIGITS)}f}"
+
+
+def _interval(row: dict[str, Any], show: Callable[[float | None], str]) -> str:
     if row["low"] is None:
         return "these rows cannot tell"
-    return f"{_shown(row['low'])} to {_shown(row['high'])}"
+    return f"{show(row['low'])} to {show(row['high'])}"

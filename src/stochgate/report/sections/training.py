@@ -22,14 +22,20 @@ def draw_training(data: dict[str, Any]) -> Html:
         if gates["lam_grows"]
         else ""
     )
+    apart = (  # a model at a given penalty shows its own training
+        " Shown are trainings that the choice began with. Other sets were compared after them, and the "
+        "model was trained again: its gates may differ, and a chosen column may have closed here."
+        if data["chosen"]["signal"] is not None and not gates["is_models"]
+        else ""
+    )
     told = (
         "Every column reaches the model through a gate. At first all are half open. A penalty pushes them "
-        f"shut while the model learns, and a column that helps to predict holds its gate open.{grows}"
+        "shut while the model learns, and a column that helps to predict holds its gate open."
     )
     return section(
         "training",
         TITLE,
-        tag("p", told),
+        tag("p", f"{told}{grows}{apart}"),
         _legend(data),
         chart("gates-chart", _describe(gates)),
         _as_table(data),
