@@ -178,12 +178,20 @@ def test_what_the_fit_has_not_seen_is_the_most_frequent_level():
     np.testing.assert_array_equal(levels.numbers(objects("never", None)), [0, 0])
 
 
+def test_rare_texts_share_a_level_where_there_are_enough_of_them():
+    values = ["a"] * 20 + ["b"] * 10
+    assert Levels.learn(objects(*values, *"cdef")).names == ("a", "b")
+    assert Levels.learn(objects(*values, *"cdefg")).names == ("a", "b", OTHER)
+    assert Levels.learn(objects(*values[:20], *"cd")).names == ("a", OTHER)
+    assert Levels(("a", "b")).encode(objects("b", "c", "a")).tolist() == [[1], [0], [0]]
+
+
 def test_texts_that_read_like_our_own_levels_are_told_apart():
-    values = objects(*["a"] * 9, *["(missing)"] * 6, *["(other)"] * 6, *"bc", *[None] * FEWEST_ROWS)
+    values = objects(*["a"] * 9, *["(missing)"] * 6, *["(other)"] * 6, *"bcdef", *[None] * FEWEST_ROWS)
     labels = read_column(values, "x", np.dtype(object), None)
     levels = Levels.learn(labels)
     assert levels.names == ("a", "'(missing)'", "'(other)'", OTHER, MISSING)
-    np.testing.assert_array_equal(levels.numbers(labels)[[0, 9, 15, 21, 23]], [0, 1, 2, 3, 4])
+    np.testing.assert_array_equal(levels.numbers(labels)[[0, 9, 15, 21, 26]], [0, 1, 2, 3, 4])
 
 
 def test_text_of_rare_values_alone_has_no_levels():

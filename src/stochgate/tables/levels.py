@@ -55,10 +55,11 @@ class Levels:
 
     Rows of the first level, the most frequent one, are 0 in every column: a coefficient says how much
     another level differs from it. The 30 most frequent values with at least 5 rows have a level each (both
-    of two values always do), the others share one. Missing values are a level of their own where at least
-    5 rows of the fit lack a value and 5 have one; elsewhere a missing value counts as the most frequent
-    one. A value that the fit did not see counts as one of the others, or where there are none as the most
-    frequent one.
+    of two values always do); the others share one where they have 5 rows together, or where only the most
+    frequent value has more, and count as that value elsewhere. Missing values are a level of their own
+    where at least 5 rows of the fit lack a value and 5 have one; elsewhere a missing value counts as the
+    most frequent one. A value that the fit did not see counts as one of the others, or where there are none
+    as the most frequent one.
 
     Attributes
     ----------
@@ -85,7 +86,8 @@ class Levels:
         n_other = n_labels - n_missing - n_kept
         if n_other and (not kept or (n_other > n_kept and len(ranked) > MOST_LEVELS)):
             return None
-        pooled = [OTHER] * (n_other > 0) + [MISSING] * bool(marks_missing(n_missing, n_labels))
+        has_other = n_other >= (1 if len(kept) == 1 else FEWEST_ROWS)
+        pooled = [OTHER] * has_other + [MISSING] * bool(marks_missing(n_missing, n_labels))
         return cls((*kept[:1], *sorted(kept[1:]), *pooled))
 
     @property
