@@ -16,14 +16,14 @@ NO_DATA = (
     "effects() needs rows to estimate from: those of a fit with lam='auto' or n_features_to_select are "
     "neither saved, pickled nor kept by reduced() and forget_data(); give others, effects(X, y)."
 )
-
-
-MOST_COLUMNS = 100  # of which results tell effects unasked
+MOST_EFFECTS = 100  # columns times outputs of which results tell effects unasked
 
 
 def has_effects(model: Any) -> bool:
-    """Return whether the chosen columns are few enough for a table of effects."""
-    return 0 < model.support_.sum() <= MOST_COLUMNS >= len(model._predictor.features)
+    """Return whether there are chosen columns, few enough for a table of effects."""
+    if not 0 < model.support_.sum() <= MOST_EFFECTS:
+        return False
+    return len(model._predictor.features) * model._predictor.base.shape[-1] <= MOST_EFFECTS
 
 
 def find_effects(model: Any, X: Any, y: Any, sample_weight: Any, groups: Any, level: float) -> Any:
