@@ -120,6 +120,9 @@ def test_ratios_are_named_and_said_against_what():
     np.testing.assert_allclose(effects["odds_ratio"], np.exp(effects["coefficient"]))
     np.testing.assert_allclose(effects["ratio_high"], np.exp(effects["high"]))
     assert (effects["ratio_low"] < effects["odds_ratio"]).all()
+    per_sd = effects["coefficient"][0] * frame["age"].fillna(frame["age"].median()).std(ddof=0)
+    np.testing.assert_allclose(effects["per_sd"], [per_sd, np.nan, np.nan])
+    np.testing.assert_allclose(effects["ratio_per_sd"][0], np.exp(per_sd))
 
 
 def test_a_network_with_hidden_layers_has_the_effects_of_a_linear_model_beside_it():

@@ -81,8 +81,9 @@ class LinearMixin:
         Returns
         -------
         DataFrame, or list of dict without pandas: column, output, coefficient, against (what the column
-        is compared with), low, high and, for classes and survival, odds_ratio or hazard_ratio with
-        ratio_low and ratio_high; NaN where the rows cannot tell, as of a column that separates the classes
+        is compared with), low, high, per_sd (what a standard deviation of a column of numbers does) and,
+        for classes and survival, odds_ratio or hazard_ratio with ratio_low, ratio_high and ratio_per_sd;
+        NaN where the rows cannot tell, as of a column that separates the classes
 
         Examples
         --------

@@ -43,23 +43,23 @@ def find_effects(model: Any, X: Any, y: Any, sample_weight: Any, groups: Any, le
     else:
         columns, rows, weights, groups = _of_rows(model, X, y, sample_weight, groups)
     values = columns[:, chosen].toarray() if sparse.issparse(columns) else columns[:, chosen]
-    inputs, against = model._predictor.inputs, np.array(model._table.against(), dtype=object)[chosen]
+    inputs, against = model._predictor.inputs, [model._table.against()[j] for j in chosen]
+    units = ["one unit less"] * len(chosen)
     if inputs.encoding is None and inputs.reach is not None:
         values = inputs.drawn_in(values)
-        against = np.where(np.isfinite(inputs.reach), against + ", near the middle", against)
+        units = [f"{units[0]}, near the middle" if np.isfinite(r) else units[0] for r in inputs.reach]
     n_outputs = model._predictor.base.shape[-1]
-    low, middle, high = LinearRefit(model._objective, rows, values, weights, n_outputs, groups).intervals(
-        level
-    )
-    ratio = model._objective.ratio_name
-    found = list_coefficients(model, middle)
-    for row, against_what, *ends in zip(
-        found, np.tile(against, n_outputs), low.ravel(), high.ravel(), strict=True
-    ):
-        row |= {"against": against_what, "low": float(ends[0]), "high": float(ends[1])}
+    refit = LinearRefit(model._objective, rows, values, weights, n_outputs, groups)
+    low, middle, high = refit.intervals(level)
+    spread = [sd if what is None else np.nan for sd, what in zip(refit.spread, against, strict=True)]
+    ratio, found = model._objective.ratio_name, list_coefficients(model, middle)
+    for i, row in enumerate(found):
+        j = i % len(chosen)
+        row |= {"against": against[j] or units[j], "low": float(low.flat[i]), "high": float(high.flat[i])}
+        row["per_sd"] = float(row["coefficient"] * spread[j])
         if ratio is not None:
-            names = {"coefficient": ratio, "low": "ratio_low", "high": "ratio_high"}
-            row |= {to: float(np.exp(row[of])) for of, to in names.items()}
+            row[ratio] = float(np.exp(row["coefficient"]))
+            row |= {f"ratio_{of}": float(np.exp(row[of])) for of in ("low", "high", "per_sd")}
     return make_table(found)
 
 

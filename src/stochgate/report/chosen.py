@@ -70,14 +70,16 @@ def describe_effects(model: Any, X: Any, y: Any) -> dict[str, Any] | None:
     if not has_effects(model):
         return None
     ratio = model._objective.ratio_name
-    named = (ratio, "ratio_low", "ratio_high") if ratio else ("coefficient", "low", "high")
+    named = ("coefficient", "low", "high", "per_sd")
+    if ratio is not None:
+        named = (ratio, "ratio_low", "ratio_high", "ratio_per_sd")
     found = model.effects(*(() if model._choice is not None else (X, y)))
     rows = [
         {
             "column": to_text(row["column"]),
             "output": None if row["output"] is None else to_text(row["output"]),
             "against": to_text(row["against"]),
-            **dict(zip(("value", "low", "high"), (row[name] for name in named), strict=True)),
+            **dict(zip(("value", "low", "high", "per_sd"), (row[name] for name in named), strict=True)),
         }
         for row in to_records(found)
     ]

@@ -122,8 +122,8 @@ class TableEncoding:
                 made += [str(name), f"{name} {MISSING}"][: 1 + int(self.masked[j])]
         return made
 
-    def against(self) -> list[str]:
-        """Return what the effect of each column is measured against.
+    def against(self) -> list[str | None]:
+        """Return what a 1 in each column is compared with, None for columns of numbers.
 
         Examples
         --------
@@ -132,15 +132,15 @@ class TableEncoding:
         >>> from stochgate.tables.levels import Levels
         >>> sex = {1: Levels(("female", "male"))}
         >>> TableEncoding(2, np.zeros(2), np.array([True, False]), sex).against()
-        ['one unit less', 'not missing', 'female']
+        [None, 'not missing', 'female']
         """
-        made = []
+        made: list[str | None] = []
         for j in range(self.n_features):
             levels = self.levels.get(j)
             if levels is not None:
                 made += [levels.names[0]] * len(levels.columns)
             elif j not in self.levels:
-                made += ["one unit less", "not missing"][: 1 + int(self.masked[j])]
+                made += [None, "not missing"][: 1 + int(self.masked[j])]
         return made
 
     def missing_of(self) -> np.ndarray:

@@ -30,9 +30,12 @@ def draw_effects(data: dict[str, Any]) -> Html | None:
         "These rows also chose the columns, which makes effects look somewhat too large and too sure. Rows "
         "that took no part in the choice tell better: model.effects(X, y)."
     )
-    header = ["Column", "Against", _RATIOS[effects["ratio"]], "95 % interval"]
+    header = ["Column", "Against", _RATIOS[effects["ratio"]], "95 % interval", "Of a standard deviation"]
     show = _shown if effects["ratio"] is None else show_ratio
-    cells = [[row["column"], row["against"], show(row["value"]), _interval(row, show)] for row in rows]
+    cells = [
+        [row["column"], row["against"], show(row["value"]), _interval(row, show), show(row["per_sd"])]
+        for row in rows
+    ]
     if any(row["output"] is not None for row in rows):
         header.insert(1, "Of")
         for cell, row in zip(cells, rows, strict=True):
@@ -41,7 +44,9 @@ def draw_effects(data: dict[str, Any]) -> Html | None:
         "effects",
         "How large are the effects?",
         tag("p", told),
-        table(header, cells, label="Effects of the chosen columns", numeric=[len(header) - 2]),
+        table(
+            header, cells, label="Effects of the chosen columns", numeric=[len(header) - 3, len(header) - 1]
+        ),
         tag("p", careful, class_="note"),
     )
 
