@@ -83,11 +83,9 @@ class LinearRefit:
         errors[self._errors(torch.diag((~told).double())) > 1e-6] = np.nan
         values = (self.basis @ at.view(self.basis.shape[1], -1)).numpy()
         reach = errors * t.isf((1 - level) / 2, max(n_left, 1))
-        unit = self._unit_of_y() / self.spread
-        columns = slice(len(self.spread))
-        low, middle, high = (
-            part[:, columns] * unit for part in (values - reach, values + 0 * reach, values + reach)
-        )
+        values[~np.isfinite(errors)] = np.nan
+        columns, unit = slice(len(self.spread)), self._unit_of_y() / self.spread
+        low, middle, high = (part[:, columns] * unit for part in (values - reach, values, values + reach))
         return low, middle, high
 
     def _minimum(self) -> tuple[Tensor, Tensor, Tensor]:
@@ -96,18 +94,18 @@ class LinearRefit:
         lowest = self._losses(at[None])[0]
         for _ in range(_STEPS):
             inverse, told = _pseudo_inverse(self._curvature(at))
-            step = -inverse @ self._gradients(at[None])[0]
+            whole = step = -inverse @ self._gradients(at[None])[0]
             for _ in range(_HALVINGS):
                 loss = self._losses((at + step)[None])[0]
                 if loss <= lowest:
                     break
                 step = step / 2
             else:  # as low as rounding lets it be
-                return at, inverse, told
-            at, lowest = at + step, loss
-            if step.abs().max() <= _SETTLED:
                 break
-        return at, inverse, told & (step.abs() <= _LOOSE)
+            at, lowest = at + step, loss
+            if whole.abs().max() <= _SETTLED:
+                break
+        return at, inverse, told & (whole.abs() <= _LOOSE)
 
     def _unit_of_y(self) -> np.ndarray:
         """Return how much one unit of each output is on the scale of y, shape (n_outputs, 1)."""

@@ -1,6 +1,7 @@
 """From a table to the columns of numbers that models are trained on."""
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -113,14 +114,10 @@ class TableEncoding:
         >>> TableEncoding(2, np.zeros(2), np.array([True, False]), sex).column_names(["age", "sex"])
         ['age', 'age (missing)', 'sex=male']
         """
-        made = []
-        for j, name in enumerate(names):
-            levels = self.levels.get(j)
-            if levels is not None:
-                made += [f"{name}={level}" for level in levels.columns]
-            elif j not in self.levels:
-                made += [str(name), f"{name} {MISSING}"][: 1 + int(self.masked[j])]
-        return made
+        return [
+            str(names[j]) if what is None else f"{names[j]}{'=' if j in self.levels else ' '}{what}"
+            for j, what in self._columns()
+        ]
 
     def against(self) -> list[str | None]:
         """Return what a 1 in each column is compared with, None for columns of numbers.
@@ -134,14 +131,15 @@ class TableEncoding:
         >>> TableEncoding(2, np.zeros(2), np.array([True, False]), sex).against()
         [None, 'not missing', 'female']
         """
-        made: list[str | None] = []
+        first = {j: levels.names[0] for j, levels in self.levels.items() if levels is not None}
+        return [None if what is None else first.get(j, "not missing") for j, what in self._columns()]
+
+    def _columns(self) -> Iterator[tuple[int, str | None]]:
+        """Yield for every column its feature, and the level or the gaps that it marks, None for numbers."""
         for j in range(self.n_features):
             levels = self.levels.get(j)
-            if levels is not None:
-                made += [levels.names[0]] * len(levels.columns)
-            elif j not in self.levels:
-                made += [None, "not missing"][: 1 + int(self.masked[j])]
-        return made
+            marks = [None, MISSING][: 1 + int(self.masked[j])] if j not in self.levels else []
+            yield from ((j, what) for what in (marks if levels is None else levels.columns))
 
     def missing_of(self) -> np.ndarray:
         """Return for every column which one says where its values are missing, -1 where none does."""
