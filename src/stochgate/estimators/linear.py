@@ -98,7 +98,7 @@ class LinearMixin:
         check_is_fitted(self)
         if not 0 < level < 1:
             raise ValueError(f"level is {level!r}; give a share between 0 and 1, such as 0.95.")
-        return find_effects(self, X, y, sample_weight, groups, level)
+        return make_table(find_effects(self, X, y, sample_weight, groups, level))
 
     def _read_linear(self: Any, asked: str) -> tuple[np.ndarray, np.ndarray]:
         """Return coefficients and intercepts, shapes (n_outputs, n_columns read) and (n_outputs,)."""

@@ -7,7 +7,6 @@ import torch
 from scipy import sparse
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length
 
-from stochgate.choice.tables import make_table
 from stochgate.explain.refit import LinearRefit
 from stochgate.objectives.base import Rows
 from stochgate.problem.validation import check_groups
@@ -19,14 +18,23 @@ NO_DATA = (
 MOST_EFFECTS = 100  # columns times outputs of which results tell effects unasked
 
 
-def has_effects(model: Any) -> bool:
-    """Return whether there are chosen columns, few enough for a table of effects."""
-    if not 0 < model.support_.sum() <= MOST_EFFECTS:
-        return False
-    return len(model._predictor.features) * model._predictor.base.shape[-1] <= MOST_EFFECTS
+def effects_to_tell(model: Any, X: Any = None, y: Any = None) -> list[dict[str, Any]] | None:
+    """Return the effects; None where there are none, too many, or where the rows can tell none.
+
+    X and y are the rows to estimate from where the model has none of its own.
+    """
+    few = 0 < model.support_.sum() <= MOST_EFFECTS
+    if not few or len(model._predictor.features) * model._predictor.base.shape[-1] > MOST_EFFECTS:
+        return None
+    if model._choice is not None:
+        X = y = None
+    found = find_effects(model, X, y, None, None, 0.95)
+    return found if any(not np.isnan(row["low"]) for row in found) else None
 
 
-def find_effects(model: Any, X: Any, y: Any, sample_weight: Any, groups: Any, level: float) -> Any:
+def find_effects(
+    model: Any, X: Any, y: Any, sample_weight: Any, groups: Any, level: float
+) -> list[dict[str, Any]]:
     """Return a row per output and chosen column of a linear model without penalty.
 
     Parameters
@@ -60,7 +68,7 @@ def find_effects(model: Any, X: Any, y: Any, sample_weight: Any, groups: Any, le
         if ratio is not None:
             row[ratio] = float(np.exp(row["coefficient"]))
             row |= {f"ratio_{of}": float(np.exp(row[of])) for of in ("low", "high", "per_sd")}
-    return make_table(found)
+    return found
 
 
 def _of_fit(model: Any) -> tuple[Any, Rows, np.ndarray, np.ndarray | None]:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from stochgate.explain.direction import is_reversed
-from stochgate.explain.effects import has_effects
+from stochgate.explain.effects import effects_to_tell
 from stochgate.report.columns import Columns
 from stochgate.report.plain import to_records, to_text
 
@@ -66,14 +66,14 @@ def _describe_feature(row: dict[str, Any], columns: Columns) -> dict[str, Any]:
 
 
 def describe_effects(model: Any, X: Any, y: Any) -> dict[str, Any] | None:
-    """Return the effects of the chosen columns; None where there are none, too many, or rows tell none."""
-    if not has_effects(model):
+    """Return the effects of the chosen columns, None where there are none to tell."""
+    found = effects_to_tell(model, X, y)
+    if found is None:
         return None
     ratio = model._objective.ratio_name
     named = ("coefficient", "low", "high", "per_sd")
     if ratio is not None:
         named = (ratio, "ratio_low", "ratio_high", "ratio_per_sd")
-    found = model.effects(*(() if model._choice is not None else (X, y)))
     rows = [
         {
             "column": to_text(row["column"]),
@@ -81,10 +81,9 @@ def describe_effects(model: Any, X: Any, y: Any) -> dict[str, Any] | None:
             "against": to_text(row["against"]),
             **dict(zip(("value", "low", "high", "per_sd"), (row[name] for name in named), strict=True)),
         }
-        for row in to_records(found)
+        for row in found
     ]
-    known = any(row["low"] == row["low"] for row in rows)
-    return {"ratio": ratio, "rows": rows} if known else None
+    return {"ratio": ratio, "rows": rows}
 
 
 def describe_evaluation(evaluation: Any) -> dict[str, Any] | None:

@@ -21,7 +21,7 @@ from stochgate.cli.work.fdr import FdrModel
 from stochgate.engine import Training
 from stochgate.estimators import GatedClassifier, GatedCox, GatedRegressor
 from stochgate.evaluation.evaluate import Evaluation, evaluate
-from stochgate.explain.effects import has_effects
+from stochgate.explain.effects import effects_to_tell
 from stochgate.explain.error_control import with_error_control
 from stochgate.explain.summary_table import Summary
 from stochgate.problem.validation import check_device
@@ -180,10 +180,9 @@ def write_found(found: Found, data: Data, request: Request, folder: Path) -> lis
     written = [write_csv(found.features, folder / FEATURES)]
     for name in (EFFECTS, MODEL):  # those of an earlier selection would be taken for this one's
         (folder / name).unlink(missing_ok=True)
-    if has_effects(found.model):
-        effects = pd.DataFrame(found.model.effects())
-        if effects["low"].notna().any():  # of many columns few rows can tell none
-            written.append(write_csv(effects, folder / EFFECTS))
+    effects = effects_to_tell(found.model)
+    if effects is not None:
+        written.append(write_csv(pd.DataFrame(effects), folder / EFFECTS))
     if found.model.support_.any():
         stochgate.save(found.model, folder / MODEL)
         written.append(folder / MODEL)
